@@ -1,0 +1,64 @@
+/** Owns which rule answers which command to a case; the rules stand in intake, planning and progress. */
+import { Problem } from "../../schemas/problems.ts";
+import { NotYet, type Received } from "../runtime/decider.ts";
+import { requireAirport } from "../runtime/reach.ts";
+import { decideOpen, decideProvisioned, reissueAfterMs } from "./intake.ts";
+import { decideAllocate, decideApprove, decidePlan, decideReject, decideRequestDemand } from "./planning.ts";
+import { decideNoteGroup, decideNoteWave } from "./progress.ts";
+import type { CaseEvent, CaseState } from "./state.ts";
+
+export const commands = [
+  "open",
+  "open-manually",
+  "note-provisioned",
+  "plan",
+  "request-demand",
+  "approve-demand",
+  "reject-demand",
+  "allocate",
+  "note-wave",
+  "note-group",
+  "reissue",
+] as const;
+
+export const decide = (state: CaseState | undefined, command: Received, gathered: unknown): CaseEvent[] => {
+  const verb = command.name.slice("case.".length) as (typeof commands)[number];
+  if (verb === "open" || verb === "open-manually") return decideOpen(state, command);
+  if (verb === "note-provisioned") return decideProvisioned(state, command);
+  const system = command.principal.surface === "system";
+  if (state === undefined) {
+    if (system) throw new NotYet("The case does not exist yet.");
+    throw new Problem("not-found/resource", "No such case.");
+  }
+  requireAirport(command.principal, state.airport);
+  if (state.status === "CLOSED") {
+    if (system) return [];
+    throw new Problem("conflict/state", "A closed case takes no further change.", { state: "CLOSED" });
+  }
+  switch (verb) {
+    case "plan":
+      return decidePlan(state, command, gathered);
+    case "request-demand":
+      return decideRequestDemand(state, command);
+    case "approve-demand":
+      return decideApprove(state, command);
+    case "reject-demand":
+      return decideReject(state, command);
+    case "allocate":
+      return decideAllocate(state, command);
+    case "note-wave":
+      return decideNoteWave(state, command);
+    case "note-group":
+      return decideNoteGroup(state, command);
+    case "reissue":
+      return decideReissue(state, command);
+    default:
+      return verb satisfies never;
+  }
+};
+
+/** The step has not answered in time: its command is sent again, under a new id. */
+const decideReissue = (state: CaseState, command: Received): CaseEvent[] => {
+  if (state.awaiting === undefined || state.awaiting.dueAt > command.now) return [];
+  return [{ type: "case.step-reissued", data: { dueAt: new Date(command.now.getTime() + reissueAfterMs) } }];
+};

@@ -1,0 +1,203 @@
+/** Owns how a disruption becomes a case: a partner's push or an operator's declaration, and its provisioning in chunks. */
+import { createHash } from "node:crypto";
+import { airport as airportOf } from "../../schemas/airports.ts";
+import type { OpenCaseManuallyBody } from "../../schemas/case.ts";
+import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
+import { needsOf } from "../../schemas/passenger.ts";
+import { type FieldError, Problem } from "../../schemas/problems.ts";
+import { type DisruptionReason, type DisruptionType, disruptionReasons } from "../../schemas/vocabulary.ts";
+import { derivedId } from "../runtime/clock.ts";
+import { NotYet, type Received } from "../runtime/decider.ts";
+import { groupByPnr, groupOf, type ManifestGroup } from "./manifest.ts";
+import type { CaseEvent, CaseState, GroupHead } from "./state.ts";
+
+/** A lost command of ours is sent again after this long. */
+export const reissueAfterMs = 20_000;
+const chunkGroupsMax = 100;
+/** Well under what one message may hold. */
+const chunkBytesMax = 180_000;
+
+/** Both surfaces' bodies in one shape. */
+interface Intake {
+  externalEventId: string;
+  source: CaseState["source"];
+  flight: CaseState["flight"];
+  nextFlight: CaseState["nextFlight"];
+  disruption: { type: DisruptionType; reason: string; airport?: string; decidedAt: Date };
+  groups: (tenant: string, seed: string) => ManifestGroup[];
+  pointers: { origin: string; destination: string };
+}
+
+const readPush = (body: DisruptionPushBody): Intake => ({
+  externalEventId: body.externalEventId,
+  source: "PARTNER",
+  flight: {
+    number: body.flight.iataDesignator,
+    origin: body.flight.originAirport,
+    destination: body.flight.destinationAirport,
+    scheduledDeparture: new Date(body.flight.scheduledDeparture),
+  },
+  nextFlight: body.nextFlight && {
+    number: body.nextFlight.iataDesignator,
+    scheduledDeparture: new Date(body.nextFlight.scheduledDeparture),
+  },
+  disruption: { ...body.disruption, decidedAt: new Date(body.disruption.decidedAt) },
+  groups: (tenant, seed) => groupByPnr(tenant, seed, body.passengers),
+  pointers: { origin: "/flight/originAirport", destination: "/flight/destinationAirport" },
+});
+
+const readDeclaration = (body: OpenCaseManuallyBody, now: Date): Intake => ({
+  externalEventId: body.externalEventId,
+  source: "MANUAL",
+  flight: { ...body.flight, scheduledDeparture: new Date(body.flight.scheduledDeparture) },
+  nextFlight: body.nextFlight && {
+    number: body.nextFlight.number,
+    scheduledDeparture: new Date(body.nextFlight.scheduledDeparture),
+  },
+  disruption:
+    body.disruption === undefined
+      ? { type: "CANCELLED", reason: "OTHER", decidedAt: now }
+      : { ...body.disruption, decidedAt: new Date(body.disruption.decidedAt) },
+  groups: (tenant, seed) => declaredGroups(tenant, seed, body.passengerGroups),
+  pointers: { origin: "/flight/origin", destination: "/flight/destination" },
+});
+
+const declaredGroups = (tenant: string, seed: string, groups: OpenCaseManuallyBody["passengerGroups"]) =>
+  groups.flatMap(({ groupId, passengers }, i) =>
+    groupId === undefined
+      ? groupByPnr(tenant, `${seed}/${i}`, passengers)
+      : [groupOf(tenant, groupId, `${seed}/${groupId}`, passengers)],
+  );
+
+/** The same for the same JSON, whatever the order in which a sender writes its members. */
+export const bodyHashOf = (body: unknown): string =>
+  createHash("sha256")
+    .update(JSON.stringify(sorted(body)))
+    .digest("base64url");
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([k, v]) => [k, sorted(v)]),
+  );
+};
+
+/**
+ * A push or declaration. The same externalEventId again changes nothing; under another body it is noted for the audit.
+ * @throws Problem validation/body for airports that nobody knows and groups named twice
+ */
+export const decideOpen = (state: CaseState | undefined, command: Received): CaseEvent[] => {
+  const bodyHash = bodyHashOf(command.data);
+  if (state !== undefined) {
+    const known = state.bodyHash === bodyHash || state.otherBodies.includes(bodyHash);
+    return known ? [] : [{ type: "case.repeated-differently", data: { bodyHash } }];
+  }
+  const intake =
+    command.name === "case.open"
+      ? readPush(command.data as DisruptionPushBody)
+      : readDeclaration(command.data as OpenCaseManuallyBody, command.now);
+  const airport = caseAirport(intake);
+  checkAirports(intake, airport);
+  const manifest = intake.groups(command.tenant, `${command.tenant}/${intake.externalEventId}`);
+  checkGroups(manifest);
+  return [{ type: "case.registered", data: registered(command, intake, airport, manifest, bodyHash) }];
+};
+
+/** Where the passengers are stranded: said, or the destination of a diversion or missed connection, else the origin. */
+const caseAirport = ({ disruption, flight }: Intake): string => {
+  if (disruption.airport !== undefined) return disruption.airport;
+  const beyond = disruption.type === "DIVERTED" || disruption.type === "MISSED_CONNECTION";
+  return beyond ? flight.destination : flight.origin;
+};
+
+const checkAirports = (intake: Intake, airport: string): void => {
+  const named: [string, string][] = [
+    [intake.pointers.origin, intake.flight.origin],
+    [intake.pointers.destination, intake.flight.destination],
+    ["/disruption/airport", airport],
+  ];
+  const errors: FieldError[] = named
+    .filter(([, code]) => airportOf(code) === undefined)
+    .map(([pointer, code]) => ({ pointer, detail: `${code} is not a known IATA airport code` }));
+  if (errors.length > 0) throw new Problem("validation/body", "An airport code is not known.", { errors });
+};
+
+const checkGroups = (manifest: ManifestGroup[]): void => {
+  const seen = new Set<string>();
+  const errors = manifest.flatMap(({ groupId }, i) => {
+    if (!seen.has(groupId)) return seen.add(groupId) && [];
+    return [{ pointer: `/passengerGroups/${i}/groupId`, detail: `group ${groupId} stands twice` }];
+  });
+  if (errors.length > 0) throw new Problem("validation/body", "A group is named twice.", { errors });
+};
+
+const reasonOf = (raw: string): { reason: DisruptionReason; reasonRaw?: string } =>
+  (disruptionReasons as readonly string[]).includes(raw)
+    ? { reason: raw as DisruptionReason }
+    : { reason: "OTHER", reasonRaw: raw };
+
+const registered = (
+  command: Received,
+  intake: Intake,
+  airport: string,
+  manifest: ManifestGroup[],
+  bodyHash: string,
+): CaseState => {
+  const seed = `${command.tenant}/${intake.externalEventId}`;
+  return {
+    externalEventId: intake.externalEventId,
+    bodyHash,
+    otherBodies: [],
+    status: "OPEN",
+    source: intake.source,
+    airport,
+    flight: intake.flight,
+    ...(intake.nextFlight === undefined ? {} : { nextFlight: intake.nextFlight }),
+    disruption: { ...intake.disruption, ...reasonOf(intake.disruption.reason) },
+    createdAt: command.now,
+    createdBy: command.principal.urn,
+    correlationUrn: command.correlationUrn,
+    groups: manifest.map((group) => headOf(command, seed, group)),
+    progress: "W".repeat(manifest.length),
+    unprovisioned: manifest,
+    policies: {},
+    demands: [],
+    awaiting: { step: "provisioning", dueAt: new Date(command.now.getTime() + reissueAfterMs) },
+  };
+};
+
+const headOf = (command: Received, seed: string, group: ManifestGroup): GroupHead => ({
+  groupId: group.groupId,
+  subCaseId: derivedId(command.tenant, `${seed}/${group.groupId}`, command.now),
+  ...(group.tier === undefined ? {} : { tier: group.tier }),
+  passengers: group.passengers.length,
+  needs: needsOf(group.passengers),
+  missing: group.missing,
+});
+
+/** How many of the groups that the case still owns go with the next message: by count and by size. */
+export const chunkSize = (groups: readonly ManifestGroup[]): number => {
+  let bytes = 0;
+  let count = 0;
+  for (const group of groups.slice(0, chunkGroupsMax)) {
+    bytes += JSON.stringify(group).length;
+    if (count > 0 && bytes > chunkBytesMax) break;
+    count += 1;
+  }
+  return count;
+};
+
+/** A chunk's sub-cases stand. Chunks are confirmed by where they begin, so a repeated answer counts once. */
+export const decideProvisioned = (state: CaseState | undefined, command: Received): CaseEvent[] => {
+  if (state === undefined) throw new NotYet("The case is not registered yet.");
+  const { from, count } = command.data as { from: number; count: number };
+  if (from !== state.groups.length - state.unprovisioned.length || state.provisionedAt !== undefined)
+    return [];
+  const dueAt = new Date(command.now.getTime() + reissueAfterMs);
+  return count >= state.unprovisioned.length
+    ? [{ type: "case.opened", data: { at: command.now, dueAt } }]
+    : [{ type: "case.chunk-provisioned", data: { count, dueAt } }];
+};

@@ -1,0 +1,191 @@
+/** Owns what a case asks for once its passengers are owned: stays under each tier's policy, demand, and its approval. */
+import { airport as airportOf } from "../../schemas/airports.ts";
+import type { ResolvedPolicy } from "../../schemas/policy.ts";
+import { Problem } from "../../schemas/problems.ts";
+import { idOf } from "../../schemas/urn.ts";
+import type { DemandType, Tier } from "../../schemas/vocabulary.ts";
+import { derivedId } from "../runtime/clock.ts";
+import type { Received } from "../runtime/decider.ts";
+import { reissueAfterMs } from "./intake.ts";
+import { nightsOf } from "./nights.ts";
+import type { CaseEvent, CaseState, Demand, GroupHead, Stage } from "./state.ts";
+
+type Policies = Partial<Record<Tier, ResolvedPolicy | null>>;
+
+/**
+ * Plans every group's stay and asks for the rooms. Groups without a policy or a single tier are held for a review;
+ * those with no night to bridge need no room; the rest make the INITIAL demand.
+ */
+export const decidePlan = (state: CaseState, command: Received, gathered: unknown): CaseEvent[] => {
+  if (state.provisionedAt === undefined || state.plannedAt !== undefined) return [];
+  const policies = gathered as Policies;
+  const stays = state.groups.map((group) => stayOf(state, group, policies));
+  const progress = state.groups.map((group, i) => stageOf(group, policies, stays[i])).join("");
+  const violated = state.groups.some(({ tier }) => tier !== undefined && !policies[tier]);
+  const known = Object.fromEntries(Object.entries(policies).filter(([, policy]) => policy !== null));
+  const planned: CaseEvent = {
+    type: "case.planned",
+    data: { at: command.now, policies: known, stays, progress, violated },
+  };
+  const rooms = roomsByTier(state, stays, progress);
+  const total = Object.values(rooms).reduce((sum, share) => sum + share, 0);
+  const finished: CaseEvent[] = /^[N]*$/.test(progress)
+    ? [{ type: "case.resolved", data: { at: command.now } }]
+    : [];
+  if (total === 0) return [planned, ...finished];
+  const demand = requested(command, state, "INITIAL", total);
+  const automatic = Object.entries(rooms).every(([tier, share]) => {
+    const policy = policies[tier as Tier];
+    return policy?.autoApproveDemand === true && share <= policy.maxAutomaticRoomsPerWave;
+  });
+  const first = policies[Object.keys(rooms)[0] as Tier];
+  const events: CaseEvent[] = [planned, { type: "demand.requested", data: demand }];
+  if (!automatic) return events;
+  const reason = "Within the rooms that the policy approves automatically.";
+  return [...events, ...approval(command, demand, reason, first ?? undefined)];
+};
+
+const stayOf = (state: CaseState, group: GroupHead, policies: Policies): GroupHead["stay"] | undefined => {
+  const policy = group.tier === undefined ? undefined : policies[group.tier];
+  if (!policy) return undefined;
+  const { checkIn, checkOut, nights } = nightsOf({
+    scheduledDeparture: state.flight.scheduledDeparture,
+    nextDeparture: state.nextFlight?.scheduledDeparture,
+    timeZone: airportOf(state.airport)?.timeZone ?? "UTC",
+    lateCheckoutMinutes: policy.lateCheckoutMinutes,
+    earlyCheckInMinutes: policy.earlyCheckInMinutes,
+    decidedAt: state.disruption.decidedAt,
+  });
+  return { checkIn, checkOut, nights, rooms: Math.ceil(group.passengers / policy.maxOccupancy) };
+};
+
+const stageOf = (group: GroupHead, policies: Policies, stay: GroupHead["stay"] | undefined): Stage => {
+  if (group.tier === undefined || !policies[group.tier] || stay === undefined) return "H";
+  return stay.nights === 0 ? "N" : "W";
+};
+
+const roomsByTier = (state: CaseState, stays: (GroupHead["stay"] | undefined)[], progress: string) => {
+  const rooms: Partial<Record<Tier, number>> = {};
+  for (const [i, { tier }] of state.groups.entries()) {
+    if (progress[i] === "W" && tier !== undefined) rooms[tier] = (rooms[tier] ?? 0) + (stays[i]?.rooms ?? 0);
+  }
+  return rooms;
+};
+
+const requested = (command: Received, state: CaseState, type: DemandType, rooms: number): Demand => ({
+  demandId: derivedId(command.tenant, `${command.id}/${state.externalEventId}`, command.now),
+  type,
+  roomsRequested: rooms,
+  state: "REQUESTED",
+  requestedAt: command.now,
+  requestedBy: command.principal.urn,
+});
+
+/** An approval enqueues an allocation (contract, "Demand"). */
+const approval = (
+  command: Received,
+  demand: Demand,
+  reason: string,
+  policy?: ResolvedPolicy,
+): CaseEvent[] => [
+  {
+    type: "demand.approved",
+    data: {
+      demandId: demand.demandId,
+      at: command.now,
+      by: command.principal.urn,
+      reason,
+      ...(policy === undefined ? {} : { policyId: policy.policyId, policyVersion: policy.version }),
+    },
+  },
+  waveRequested(command, demand.demandId),
+];
+
+const waveRequested = (command: Received, demandId: string): CaseEvent => ({
+  type: "case.wave-requested",
+  data: {
+    waveId: derivedId(command.tenant, `${command.id}/wave`, command.now),
+    demandId,
+    dueAt: new Date(command.now.getTime() + reissueAfterMs),
+  },
+});
+
+/** @throws Problem conflict/state for a second INITIAL demand, or before the case is planned */
+export const decideRequestDemand = (state: CaseState, command: Received): CaseEvent[] => {
+  const { type, roomsRequested } = command.data as { type: DemandType; roomsRequested: number };
+  if (state.plannedAt === undefined) {
+    throw new Problem("conflict/state", "The case is still being provisioned. Try again in a moment.", {
+      state: state.status,
+    });
+  }
+  const standing = state.demands.find((demand) => demand.type === "INITIAL" && demand.state !== "REJECTED");
+  if (type === "INITIAL" && standing !== undefined) {
+    throw new Problem("conflict/state", "The case has its INITIAL demand; ask for an INCREMENTAL one.", {
+      state: standing.state,
+    });
+  }
+  const demand = requested(command, state, type, roomsRequested);
+  const policies = Object.values(state.policies);
+  const automatic =
+    policies.length > 0 &&
+    policies.every(
+      (policy) =>
+        policy.autoApproveDemand &&
+        roomsRequested <= policy.maxAutomaticRoomsPerWave &&
+        !(type === "INCREMENTAL" && policy.incrementalRequiresApproval),
+    );
+  const events: CaseEvent[] = [{ type: "demand.requested", data: demand }];
+  if (!automatic) return events;
+  return [
+    ...events,
+    ...approval(command, demand, "Within the rooms that the policy approves automatically.", policies[0]),
+  ];
+};
+
+const demandOf = (state: CaseState, command: Received): Demand => {
+  const demandId = idOf((command.data as { demandUrn: string }).demandUrn);
+  const demand = state.demands.find((candidate) => candidate.demandId === demandId);
+  if (demand === undefined) throw new Problem("not-found/resource", "No such demand.");
+  if (demand.state !== "REQUESTED") {
+    throw new Problem(
+      "conflict/state",
+      `The demand is ${demand.state}; only a REQUESTED one can be decided.`,
+      { state: demand.state },
+    );
+  }
+  return demand;
+};
+
+export const decideApprove = (state: CaseState, command: Received): CaseEvent[] => {
+  const demand = demandOf(state, command);
+  const { reason } = command.data as { reason: string };
+  return approval(command, demand, reason, Object.values(state.policies)[0]);
+};
+
+export const decideReject = (state: CaseState, command: Received): CaseEvent[] => {
+  const { demandId } = demandOf(state, command);
+  const { reason } = command.data as { reason: string };
+  return [
+    { type: "demand.rejected", data: { demandId, at: command.now, by: command.principal.urn, reason } },
+  ];
+};
+
+/** @throws Problem conflict/demand-not-approved: no search runs before an approval (contract, "What the service does", 3) */
+export const decideAllocate = (state: CaseState, command: Received): CaseEvent[] => {
+  const approved = state.demands.findLast(
+    (demand) => demand.state === "APPROVED" || demand.state === "PARTIAL",
+  );
+  if (approved === undefined) {
+    const pending = state.demands.at(-1)?.state ?? "none";
+    throw new Problem("conflict/demand-not-approved", "Rooms are searched once a demand is approved.", {
+      state: pending,
+    });
+  }
+  if (state.awaiting?.step === "wave") {
+    throw new Problem("conflict/state", "An allocation is under way.", { state: "RUNNING" });
+  }
+  if (!state.progress.includes("W")) {
+    throw new Problem("conflict/state", "No group waits for a hotel.", { state: state.status });
+  }
+  return [waveRequested(command, approved.demandId)];
+};

@@ -1,0 +1,206 @@
+/** Owns what a case is: the disruption, who is stranded (until the sub-cases own them), demand, and progress. */
+
+import type { ResolvedPolicy } from "../../schemas/policy.ts";
+import type {
+  CaseStatus,
+  DemandState,
+  DemandType,
+  DisruptionReason,
+  DisruptionType,
+  Tier,
+} from "../../schemas/vocabulary.ts";
+import type { ManifestGroup } from "./manifest.ts";
+
+export interface Flight {
+  number: string;
+  origin: string;
+  destination: string;
+  scheduledDeparture: Date;
+  status?: string;
+}
+
+/** A group as the case keeps it: enough to plan rooms. Its passengers stand in its sub-case. */
+export interface GroupHead {
+  groupId: string;
+  subCaseId: string;
+  /** Undefined: the group spans tiers. */
+  tier?: Tier;
+  passengers: number;
+  needs: string[];
+  missing: string[];
+  /** Set once the policies are known. */
+  stay?: { checkIn: string; checkOut: string; nights: number; rooms: number };
+}
+
+/**
+ * Where each group stands, one letter a group in the order of `groups`: the whole progress of a case is then one short
+ * field, however many groups report at once.
+ * W waiting, H held for a review, A allocated, B room booked, F failed, R resolved, D declined, N no room required.
+ */
+export type Stage = "W" | "H" | "A" | "B" | "F" | "R" | "D" | "N";
+export const terminalStages: ReadonlySet<string> = new Set<Stage>(["R", "D", "N"]);
+
+export interface Demand {
+  demandId: string;
+  type: DemandType;
+  roomsRequested: number;
+  state: DemandState;
+  requestedAt: Date;
+  requestedBy: string;
+  decidedAt?: Date;
+  decidedBy?: string;
+  reason?: string;
+  policyId?: string;
+  policyVersion?: number;
+}
+
+export interface CaseState {
+  externalEventId: string;
+  bodyHash: string;
+  /** Hashes of other bodies that came under the same externalEventId; each is audited once. */
+  otherBodies: string[];
+  status: CaseStatus;
+  source: "PARTNER" | "MANUAL";
+  /** Where the passengers are: scope, policy and search go by it. */
+  airport: string;
+  flight: Flight;
+  nextFlight?: { number: string; scheduledDeparture: Date };
+  disruption: {
+    type: DisruptionType;
+    reason: DisruptionReason;
+    reasonRaw?: string;
+    airport?: string;
+    decidedAt: Date;
+  };
+  createdAt: Date;
+  createdBy: string;
+  correlationUrn: string;
+  groups: GroupHead[];
+  progress: string;
+  /** Groups whose passengers the case still owns, with what follows the last confirmed chunk first. */
+  unprovisioned: ManifestGroup[];
+  provisionedAt?: Date;
+  policies: Partial<Record<Tier, ResolvedPolicy>>;
+  plannedAt?: Date;
+  demands: Demand[];
+  waveId?: string;
+  /** The step that the case waits for, and when it asks again. */
+  awaiting?: { step: "provisioning" | "planning" | "wave"; dueAt: Date; waveId?: string; demandId?: string };
+  resolvedAt?: Date;
+  closedAt?: Date;
+}
+
+export type CaseEvent =
+  | { type: "case.registered"; data: CaseState }
+  | { type: "case.repeated-differently"; data: { bodyHash: string } }
+  | { type: "case.chunk-provisioned"; data: { count: number; dueAt: Date } }
+  | { type: "case.opened"; data: { at: Date; dueAt: Date } }
+  | {
+      type: "case.planned";
+      data: {
+        at: Date;
+        policies: CaseState["policies"];
+        stays: (GroupHead["stay"] | undefined)[];
+        progress: string;
+        violated: boolean;
+      };
+    }
+  | { type: "case.step-reissued"; data: { dueAt: Date } }
+  | { type: "demand.requested"; data: Demand }
+  | {
+      type: "demand.approved";
+      data: {
+        demandId: string;
+        at: Date;
+        by: string;
+        reason: string;
+        policyId?: string;
+        policyVersion?: number;
+      };
+    }
+  | { type: "demand.rejected"; data: { demandId: string; at: Date; by: string; reason: string } }
+  | { type: "demand.settled"; data: { demandId: string; state: "FULFILLED" | "PARTIAL" } }
+  | { type: "case.wave-requested"; data: { waveId: string; demandId: string; dueAt: Date } }
+  | { type: "case.wave-noted"; data: { waveId: string; progress: string } }
+  | { type: "case.group-noted"; data: { progress: string } }
+  | { type: "case.resolved"; data: { at: Date } };
+
+/** Events that record work under way rather than a change that a reader of the case should be told of. */
+export const technicalEvents: ReadonlySet<string> = new Set<CaseEvent["type"]>([
+  "case.repeated-differently",
+  "case.chunk-provisioned",
+  "case.step-reissued",
+]);
+
+const withDemand = (state: CaseState, demandId: string, change: Partial<Demand>): CaseState => ({
+  ...state,
+  demands: state.demands.map((demand) => (demand.demandId === demandId ? { ...demand, ...change } : demand)),
+});
+
+const without = <T extends object, K extends keyof T>(state: T, key: K): T => {
+  const { [key]: _, ...rest } = state;
+  return rest as T;
+};
+
+export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseState => {
+  if (event.type === "case.registered") return event.data;
+  const state = before as CaseState;
+  switch (event.type) {
+    case "case.repeated-differently":
+      return { ...state, otherBodies: [...state.otherBodies, event.data.bodyHash].slice(-20) };
+    case "case.chunk-provisioned":
+      return {
+        ...state,
+        unprovisioned: state.unprovisioned.slice(event.data.count),
+        awaiting: { step: "provisioning", dueAt: event.data.dueAt },
+      };
+    case "case.opened":
+      return {
+        ...state,
+        unprovisioned: [],
+        provisionedAt: event.data.at,
+        awaiting: { step: "planning", dueAt: event.data.dueAt },
+      };
+    case "case.planned": {
+      const { at, policies, stays, progress, violated } = event.data;
+      const groups = state.groups.map((group, i) =>
+        stays[i] === undefined ? group : { ...group, stay: stays[i] },
+      );
+      const status = violated ? "MANUAL_REVIEW" : state.status;
+      return without({ ...state, plannedAt: at, policies, groups, progress, status }, "awaiting");
+    }
+    case "case.step-reissued":
+      return state.awaiting === undefined
+        ? state
+        : { ...state, awaiting: { ...state.awaiting, dueAt: event.data.dueAt } };
+    case "demand.requested":
+      return { ...state, demands: [...state.demands, event.data] };
+    case "demand.approved": {
+      const { demandId, at, by, reason, policyId, policyVersion } = event.data;
+      const policy = policyId === undefined ? {} : { policyId, policyVersion };
+      return withDemand(state, demandId, {
+        state: "APPROVED",
+        decidedAt: at,
+        decidedBy: by,
+        reason,
+        ...policy,
+      } as Partial<Demand>);
+    }
+    case "demand.rejected": {
+      const { demandId, at, by, reason } = event.data;
+      return withDemand(state, demandId, { state: "REJECTED", decidedAt: at, decidedBy: by, reason });
+    }
+    case "demand.settled":
+      return withDemand(state, event.data.demandId, { state: event.data.state });
+    case "case.wave-requested":
+      return { ...state, waveId: event.data.waveId, awaiting: { step: "wave", ...event.data } };
+    case "case.wave-noted":
+      return without({ ...state, progress: event.data.progress }, "awaiting");
+    case "case.group-noted":
+      return { ...state, progress: event.data.progress };
+    case "case.resolved":
+      return { ...state, resolvedAt: event.data.at };
+    default:
+      return event satisfies never;
+  }
+};

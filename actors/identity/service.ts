@@ -1,0 +1,79 @@
+/** Wires the identity actor: airlines, partner registrations, passengers' sessions. */
+import type { Change, Decider } from "../runtime/decider.ts";
+import type { Actor, ActorContext } from "../runtime/host.ts";
+import { decideRegistration } from "./decide.ts";
+import { authenticatePartner, identityQueries } from "./queries.ts";
+import { registrationCommands } from "./registration.ts";
+import { pnrLogin, sessionIndexes } from "./sessions.ts";
+import { evolveRegistration, type RegistrationEvent, type RegistrationState } from "./state.ts";
+import { TenantRegister } from "./tenants.ts";
+import { partnerView } from "./view.ts";
+
+export const registrations: Decider<RegistrationState, RegistrationEvent> = {
+  actor: "identity",
+  kind: "partner",
+  collection: "partners",
+  schemaVersion: 1,
+  commands: [
+    "begin-registration",
+    "release-registration",
+    "complete-registration",
+    "store-client-secret",
+    "note-webhook-secret",
+  ],
+  indexes: [],
+  decide: decideRegistration,
+  evolve: evolveRegistration,
+  view: (state, { id }) => partnerView(id, state),
+  audit: (change) => auditNote(change),
+};
+
+/** What a person did, in a person's words: no digest, no contact, and of the webhook's address only the host. */
+const auditNote = ({ id, before, after, events }: Change<RegistrationState, RegistrationEvent>) => {
+  const shown = ({ name, status, scopes, tier, webhookUrl }: RegistrationState) => ({
+    clientId: id,
+    name,
+    status,
+    scopes,
+    tier,
+    ...(webhookUrl === undefined ? {} : { webhookHost: new URL(webhookUrl).host }),
+  });
+  const keysOf = (state: RegistrationState | undefined) => ({
+    clientSecrets: (state?.status === "ACTIVE" ? state.keys : []).map(({ createdAt, expiresAt }) => ({
+      createdAt: createdAt.toISOString(),
+      ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
+    })),
+  });
+  switch (events[0]?.type) {
+    case "identity.partner-registered":
+      return { action: "identity.register-partner", before: null, after: shown(after) };
+    case "identity.client-secret-rotated":
+      return { action: "identity.rotate-client-secret", before: keysOf(before), after: keysOf(after) };
+    case "identity.webhook-secret-rotated":
+      return { action: "identity.rotate-webhook-secret", before: null, after: { clientId: id } };
+    default:
+      return undefined;
+  }
+};
+
+export const identityActor = (context: ActorContext): Actor => {
+  const register = new TenantRegister(context);
+  return {
+    name: "identity",
+    deciders: [registrations],
+    collections: { sessions: sessionIndexes },
+    queries: identityQueries(context, () => register.list()),
+    commands: {
+      "register-tenant": (command) => register.register(command),
+      "authenticate-partner": async ({ data }) => ({
+        ok: await authenticatePartner(context, data as { clientId: string; clientSecret: string }),
+      }),
+      "pnr-login": (command) => pnrLogin(context, command),
+      ...registrationCommands(context),
+    },
+    start: async () => {
+      await register.start();
+      return async () => undefined;
+    },
+  };
+};

@@ -1,0 +1,60 @@
+/** Owns passengers' sessions: a booking reference and a name become one. Signing the token is the gateway's. */
+import type { Command, Query, Reply } from "../../schemas/command.ts";
+import { systemPrincipal } from "../../schemas/command.ts";
+import { Problem } from "../../schemas/problems.ts";
+import { idOf } from "../../schemas/urn.ts";
+import { freshUuid } from "../runtime/clock.ts";
+import type { ActorContext } from "../runtime/host.ts";
+
+const lifetimeSeconds = 7 * 86_400;
+
+interface SessionDocument {
+  _id: string;
+  caseId: string;
+  groupId: string;
+  createdAt: Date;
+}
+
+export const sessionIndexes = [
+  { name: "ttl", key: { createdAt: 1 }, expireAfterSeconds: lifetimeSeconds },
+] as const;
+
+/** `sessionId` is a UUID. */
+export interface OpenedSession {
+  sessionId: string;
+  caseUrn: string;
+  groupId: string;
+}
+
+/**
+ * Opens a session on the newest open case of the booking.
+ * @throws Problem auth/login-failed, the same for an unknown booking, a wrong name and a closed case
+ */
+export const pnrLogin = async (context: ActorContext, command: Command): Promise<Reply<OpenedSession>> => {
+  const { tenant, correlationUrn, traceparent } = command;
+  const { pnr, lastName } = command.data as { pnr: string; lastName: string };
+  const query: Query = {
+    tenant,
+    principal: systemPrincipal(tenant, "identity"),
+    correlationUrn,
+    traceparent,
+    params: { pnr, lastName },
+  };
+  const found = await context.call<{ caseUrn: string; groupId: string } | null>(
+    "sub-case.find-by-pnr",
+    query,
+  );
+  if (found === null) {
+    throw new Problem(
+      "auth/login-failed",
+      "Check the booking reference and the last name as they stand on the booking.",
+    );
+  }
+  const { caseUrn, groupId } = found;
+  const sessionId = freshUuid();
+  await context.documents
+    .tenant(tenant)
+    .collection<SessionDocument>("sessions")
+    .insertOne({ _id: sessionId, caseId: idOf(caseUrn), groupId, createdAt: context.clock.now() });
+  return { ok: { sessionId, caseUrn, groupId } };
+};

@@ -1,0 +1,83 @@
+/** Owns what a partner registration is, and how its events change it. */
+import type { PartnerTier } from "../../schemas/partner-registration.ts";
+import type { Scope } from "../../schemas/vocabulary.ts";
+import { type ClientKey, rotated } from "./secrets.ts";
+
+/** What a registration is made with; the client id is the entity's id. */
+export interface Attributes {
+  name: string;
+  scopes: Scope[];
+  tier: PartnerTier;
+  webhookUrl?: string;
+  contact: string;
+}
+
+interface Registration extends Attributes {
+  createdAt: Date;
+  createdBy: string;
+}
+
+/** Begun, but its webhook may not stand yet: no secret was shown to anyone, so the whole may be done again. */
+export interface Provisioning extends Registration {
+  status: "PROVISIONING";
+  attempt: string;
+  /** Until then the attempt may still be under way; afterwards another may take over. */
+  attemptUntil: Date;
+}
+
+export interface Active extends Registration {
+  status: "ACTIVE";
+  /** Newest first. */
+  keys: ClientKey[];
+  webhookSecretCreatedAt?: Date;
+}
+
+export type RegistrationState = Provisioning | Active;
+
+export type RegistrationEvent =
+  | {
+      type: "identity.registration-begun";
+      data: { attributes: Attributes; attempt: string; attemptUntil: Date; at: Date; by: string };
+    }
+  | { type: "identity.registration-released"; data: { at: Date } }
+  | { type: "identity.partner-registered"; data: { hash: string; at: Date } }
+  | { type: "identity.client-secret-rotated"; data: { hash: string; revokeFormer: boolean; at: Date } }
+  | { type: "identity.webhook-secret-rotated"; data: { at: Date } };
+
+export const evolveRegistration = (
+  state: RegistrationState | undefined,
+  event: RegistrationEvent,
+): RegistrationState => {
+  switch (event.type) {
+    case "identity.registration-begun": {
+      const { attributes, attempt, attemptUntil, at, by } = event.data;
+      return {
+        status: "PROVISIONING",
+        ...attributes,
+        createdAt: at,
+        createdBy: by,
+        attempt,
+        attemptUntil,
+      };
+    }
+    case "identity.registration-released":
+      return { ...(state as Provisioning), attemptUntil: event.data.at };
+    case "identity.partner-registered": {
+      const { attempt: _attempt, attemptUntil: _until, ...registration } = state as Provisioning;
+      const { hash, at } = event.data;
+      return {
+        ...registration,
+        status: "ACTIVE",
+        keys: [{ hash, createdAt: at }],
+        ...(registration.webhookUrl === undefined ? {} : { webhookSecretCreatedAt: at }),
+      };
+    }
+    case "identity.client-secret-rotated": {
+      const active = state as Active;
+      const { hash, revokeFormer, at } = event.data;
+      return { ...active, keys: rotated(active.keys, hash, at, revokeFormer) };
+    }
+    case "identity.webhook-secret-rotated":
+      return { ...(state as Active), webhookSecretCreatedAt: event.data.at };
+  }
+};

@@ -1,0 +1,29 @@
+/** Owns what administrators see of a registration. No secret and no digest of one is in it. */
+import type { PartnerView } from "../../schemas/partner-registration.ts";
+import { tenantOfId, urn } from "../../schemas/urn.ts";
+import { rotationDueMs } from "./secrets.ts";
+import type { RegistrationState } from "./state.ts";
+
+export const partnerView = (clientId: string, state: RegistrationState): PartnerView => {
+  const keys = state.status === "ACTIVE" ? state.keys : [];
+  const [newest] = keys;
+  return {
+    clientId,
+    partnerUrn: urn("partner", clientId),
+    tenant: tenantOfId(clientId),
+    name: state.name,
+    status: state.status,
+    scopes: state.scopes,
+    tier: state.tier,
+    ...(state.webhookUrl === undefined ? {} : { webhookUrl: state.webhookUrl }),
+    contact: state.contact,
+    createdAt: state.createdAt.toISOString(),
+    clientSecrets: keys.map(({ createdAt, expiresAt }) => ({
+      createdAt: createdAt.toISOString(),
+      ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
+    })),
+    ...(newest === undefined
+      ? {}
+      : { rotateBy: new Date(newest.createdAt.getTime() + rotationDueMs).toISOString() }),
+  };
+};

@@ -1,0 +1,105 @@
+/** Owns which policy applies to a tier at an airport (contract, "Policy": the first match wins), and its defaults. */
+import { convertMinor } from "../../schemas/exchange-rates.ts";
+import type { PolicyBody, ResolvedPolicy } from "../../schemas/policy.ts";
+import type { Tier } from "../../schemas/vocabulary.ts";
+
+export interface Candidate {
+  policyId: string;
+  version: number;
+  activatedAt: Date;
+  body: PolicyBody;
+}
+
+/** The contract's order; the first kind that has a policy wins. */
+export const matchOrder = ["airport+airline+tier", "airport+tier", "airline+tier", "global by tier"] as const;
+export type MatchedBy = (typeof matchOrder)[number];
+
+const kindOf = ({ context }: PolicyBody): MatchedBy =>
+  context.airport !== undefined
+    ? context.airline !== undefined
+      ? "airport+airline+tier"
+      : "airport+tier"
+    : context.airline !== undefined
+      ? "airline+tier"
+      : "global by tier";
+
+export interface Match {
+  candidate: Candidate;
+  matchedBy: MatchedBy;
+}
+
+/** Of two policies of the same kind, the one activated last wins. Undefined when nothing applies. */
+export const matchPolicy = (
+  candidates: readonly Candidate[],
+  airport: string,
+  tier: Tier,
+): Match | undefined => {
+  const fitting = candidates
+    .filter(({ body }) => body.tiers.includes(tier))
+    .filter(({ body }) => body.context.airport === undefined || body.context.airport === airport)
+    .map((candidate) => ({ candidate, matchedBy: kindOf(candidate.body) }));
+  return fitting.sort(
+    (a, b) =>
+      matchOrder.indexOf(a.matchedBy) - matchOrder.indexOf(b.matchedBy) ||
+      b.candidate.activatedAt.getTime() - a.candidate.activatedAt.getTime(),
+  )[0];
+};
+
+const defaultWeights = { cost: 0.6, distance: 0.25, consolidation: 0.15 };
+
+/** `consolidationWeight` replaces the weight of the same name; the three are then scaled to sum 1. */
+export const weightsOf = (body: PolicyBody): ResolvedPolicy["weights"] => {
+  const raw = { ...defaultWeights, ...body.allocationWeights };
+  if (body.consolidationWeight !== undefined) raw.consolidation = body.consolidationWeight;
+  const sum = raw.cost + raw.distance + raw.consolidation;
+  if (sum === 0) return defaultWeights;
+  return { cost: raw.cost / sum, distance: raw.distance / sum, consolidation: raw.consolidation / sum };
+};
+
+/**
+ * A policy with its defaults, for a case at an airport where rooms are paid in `localCurrency`.
+ * @param policyCurrency what the policy's amounts are in: of its own airport's country, else of the airline's home
+ */
+export const resolvePolicy = (
+  candidate: Candidate,
+  policyCurrency: string,
+  localCurrency: string,
+): ResolvedPolicy => {
+  const { body } = candidate;
+  const { constraints = {}, buffers = {}, transport } = body;
+  return {
+    policyId: candidate.policyId,
+    version: candidate.version,
+    name: body.name,
+    minStars: constraints.minStars,
+    maxDistanceKm: constraints.maxDistanceKm,
+    maxNightlyRate:
+      constraints.maxNightlyRate === undefined
+        ? undefined
+        : {
+            amountMinor: convertMinor(constraints.maxNightlyRate, policyCurrency, localCurrency),
+            currency: localCurrency,
+          },
+    requiredAmenities: constraints.requiredAmenities ?? [],
+    excludedChains: constraints.excludedChains ?? [],
+    acceptedPayments: constraints.acceptedPayments ?? ["GUARANTEE"],
+    allowProviders: constraints.allowProviders,
+    lateCheckoutMinutes: buffers.lateCheckoutMinutes ?? 0,
+    earlyCheckInMinutes: buffers.earlyCheckInMinutes ?? 0,
+    mode: body.mode ?? "ON_DEMAND",
+    autoApproveDemand: body.autoApproveDemand ?? false,
+    maxAutomaticRoomsPerWave: body.maxAutomaticRoomsPerWave ?? 0,
+    incrementalRequiresApproval: body.incrementalRequiresApproval ?? false,
+    weights: weightsOf(body),
+    transport: {
+      mode: transport?.mode ?? "SHUTTLE",
+      perTier: transport?.perTier ?? {},
+      minutesBeforePickup: transport?.minutesBeforePickup ?? 180,
+      shuttleCapacity: transport?.shuttleCapacity ?? 24,
+      onDemand: transport?.onDemand ?? false,
+    },
+    autoBook: body.autoBook ?? true,
+    maxOccupancy: body.maxOccupancy ?? 2,
+    incidentalsMinor: body.incidentalsMinor ?? 0,
+  };
+};

@@ -1,0 +1,127 @@
+/** Owns the reads of policies, each beside the index that serves it. */
+import type { Document } from "mongodb";
+import { airport as airportOf } from "../../schemas/airports.ts";
+import type { Page, Query } from "../../schemas/command.ts";
+import { currencyOfCountry } from "../../schemas/currency.ts";
+import type { PolicyView, ResolvedPolicy } from "../../schemas/policy.ts";
+import { Problem } from "../../schemas/problems.ts";
+import type { Tier } from "../../schemas/vocabulary.ts";
+import type { TenantDocuments } from "../runtime/documents.ts";
+import type { ActorContext } from "../runtime/host.ts";
+import { decodeCursor, limitOf, slicePage } from "../runtime/page.ts";
+import { loadedOf } from "../runtime/store.ts";
+import { type Candidate, matchPolicy, resolvePolicy } from "./match.ts";
+import type { ContextState, PolicyState } from "./state.ts";
+import { policyView } from "./view.ts";
+
+const current = { schemaVersion: 1 };
+
+export const contextIndexes = [
+  { name: "context", key: { contextKey: 1 }, unique: true },
+  { name: "active", key: { activePolicyId: 1 }, sparse: true },
+] as const;
+
+export const loadPolicy = async (
+  documents: TenantDocuments,
+  policyId: string,
+): Promise<{ policy: PolicyState; version: number } | undefined> => {
+  const found = await documents.collection<Document>("policies").findOne({ _id: policyId as never });
+  if (found === null) return undefined;
+  const { state, meta } = loadedOf<PolicyState>(found, current);
+  return { policy: state, version: meta.version };
+};
+
+/** Policies in force, by the `active` index; a tenant has at most some dozens. */
+const activeCandidates = async (documents: TenantDocuments): Promise<Candidate[]> => {
+  const contexts = await documents
+    .collection<Document>("policyContexts")
+    .find({ activePolicyId: { $exists: true } })
+    .toArray();
+  const states = contexts.map((context) => loadedOf<ContextState>(context, current).state);
+  const ids = states.flatMap(({ activePolicyId }) => activePolicyId ?? []);
+  const policies = await documents
+    .collection<Document>("policies")
+    .find({ _id: { $in: ids as never[] } })
+    .toArray();
+  return policies.map((document) => {
+    const { state, meta } = loadedOf<PolicyState>(document, current);
+    const activatedAt =
+      states.find(({ activePolicyId }) => activePolicyId === meta._id)?.activatedAt ?? state.createdAt;
+    return { policyId: meta._id, version: meta.version, activatedAt, body: state.body };
+  });
+};
+
+const localCurrency = (airport: string): string =>
+  currencyOfCountry(airportOf(airport)?.country ?? "") ?? "USD";
+
+const resolveFor = (
+  context: ActorContext,
+  tenant: string,
+  candidates: Candidate[],
+  airport: string,
+  tier: Tier,
+) => {
+  const match = matchPolicy(candidates, airport, tier);
+  if (match === undefined) return undefined;
+  const own = match.candidate.body.context.airport;
+  const home = currencyOfCountry(context.tenants.byCode(tenant)?.homeCountry ?? "") ?? "USD";
+  const policyCurrency = own === undefined ? home : localCurrency(own);
+  return { match, policy: resolvePolicy(match.candidate, policyCurrency, localCurrency(airport)) };
+};
+
+export const policyQueries = (context: ActorContext) => ({
+  /** GET /v1/policies/active. */
+  active: async ({ tenant, params }: Query): Promise<Page<PolicyView>> => {
+    const candidates = await activeCandidates(context.documents.tenant(tenant));
+    const after = typeof params.cursor === "string" ? decodeCursor(params.cursor) : "";
+    const limit = limitOf(params);
+    const rest = candidates
+      .filter(({ policyId }) => policyId > after)
+      .sort((a, b) => (a.policyId < b.policyId ? -1 : 1));
+    return slicePage(
+      rest,
+      limit,
+      ({ policyId }) => policyId,
+      ({ policyId, version, body, activatedAt }) =>
+        policyView(
+          policyId,
+          { body, contextKey: "", createdAt: activatedAt, createdBy: "" },
+          version,
+          "ACTIVE",
+        ) as PolicyView,
+    );
+  },
+
+  /** GET /v1/policies/resolve: which policy applies to a tier at an airport. */
+  resolve: async ({ tenant, params }: Query) => {
+    const { airport, tier } = params as { airport: string; tier: Tier };
+    const found = resolveFor(
+      context,
+      tenant,
+      await activeCandidates(context.documents.tenant(tenant)),
+      airport,
+      tier,
+    );
+    if (found === undefined) {
+      throw new Problem(
+        "not-found/resource",
+        `No active policy applies to ${tier} at ${airport}. Activate one first.`,
+      );
+    }
+    const { candidate, matchedBy } = found.match;
+    const state = { body: candidate.body, contextKey: "", createdAt: candidate.activatedAt, createdBy: "" };
+    return { matchedBy, policy: policyView(candidate.policyId, state, candidate.version, "ACTIVE") };
+  },
+
+  /** For other actors: the policy of each tier, null where none applies. */
+  "resolve-tiers": async ({
+    tenant,
+    params,
+  }: Query): Promise<Partial<Record<Tier, ResolvedPolicy | null>>> => {
+    const { airport, tiers } = params as { airport: string; tiers: Tier[] };
+    const candidates = await activeCandidates(context.documents.tenant(tenant));
+    return Object.fromEntries(
+      tiers.map((tier) => [tier, resolveFor(context, tenant, candidates, airport, tier)?.policy ?? null]),
+    );
+  },
+});

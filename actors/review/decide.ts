@@ -1,0 +1,109 @@
+/** Owns the rules of manual review items: when one is opened, who may work it, and what a missed deadline does. */
+import { decodeTime } from "ulid";
+import type { Principal } from "../../schemas/command.ts";
+import { Problem } from "../../schemas/problems.ts";
+import type { OpenReview } from "../../schemas/review.ts";
+import { tenantOfId } from "../../schemas/urn.ts";
+import { priorityOf } from "../../schemas/vocabulary.ts";
+import { derivedId } from "../runtime/clock.ts";
+import type { Received } from "../runtime/decider.ts";
+import { raised } from "./sla.ts";
+import type { ReviewEvent, ReviewItem } from "./state.ts";
+
+/**
+ * The same case, category, origin, groups (in any order) and occurrence are the same item. The id's time is the
+ * case's: when the item was opened first is nothing that a repeat would know.
+ */
+export const reviewIdOf = (data: OpenReview): string => {
+  const { caseId, category, origin, affectedGroups, occurrence } = data;
+  const seed = JSON.stringify([
+    caseId,
+    category,
+    origin,
+    [...affectedGroups].sort(),
+    String(occurrence ?? ""),
+  ]);
+  const tenant = tenantOfId(caseId);
+  return derivedId(tenant, seed, new Date(decodeTime(caseId.slice(tenant.length + 1))));
+};
+
+/** @throws Problem not-found/resource, auth/foreign-airport, conflict/state */
+export const decideReview = (state: ReviewItem | undefined, command: Received): ReviewEvent[] => {
+  if (command.name === "review.open") return open(state, command as Received<OpenReview>);
+  if (state === undefined) throw new Problem("not-found/resource", "No such review item.");
+  mustBeAtAirport(command.principal, state);
+  switch (command.name) {
+    case "review.claim":
+      return claim(state, command);
+    case "review.resolve":
+      return resolve(state, command as Received<{ resolution: string; reason: string }>);
+    case "review.breach-sla":
+      return breachSla(state, command as Received<{ dueAt: string }>);
+    default:
+      throw new Error(`review takes no command ${command.name}`);
+  }
+};
+
+/** Once opened it is settled: a repeat neither opens a second nor reopens a resolved one. */
+const open = (state: ReviewItem | undefined, { data, tenant, now }: Received<OpenReview>): ReviewEvent[] => {
+  if (state !== undefined) return [];
+  if (tenantOfId(data.caseId) !== tenant) {
+    throw new Problem("auth/foreign-tenant", "The case belongs to another airline.");
+  }
+  const { occurrence: _occurrence, priority = priorityOf[data.category], ...rest } = data;
+  const listKey = `${now.toISOString()}/${reviewIdOf(data)}`;
+  return [{ type: "review.opened", data: { ...rest, priority, listKey, at: now } }];
+};
+
+const claim = (state: ReviewItem, { principal, now }: Received): ReviewEvent[] => {
+  if (state.status === "CLAIMED" && state.assignedTo === principal.urn) return [];
+  mustBeOpenTo(principal, state);
+  return [{ type: "review.claimed", data: { by: principal.urn, at: now } }];
+};
+
+/** Whoever resolves an item that nobody has claimed works it in that one step. */
+const resolve = (
+  state: ReviewItem,
+  { data, principal, now }: Received<{ resolution: string; reason: string }>,
+): ReviewEvent[] => {
+  const { resolution, reason } = data;
+  if (
+    state.status === "RESOLVED" &&
+    state.assignedTo === principal.urn &&
+    state.resolution === resolution &&
+    state.reason === reason
+  ) {
+    return [];
+  }
+  mustBeOpenTo(principal, state);
+  return [{ type: "review.resolved", data: { by: principal.urn, resolution, reason, at: now } }];
+};
+
+/** A deadline that has been moved or met since its timer was set is nothing. */
+const breachSla = (state: ReviewItem, { data, now }: Received<{ dueAt: string }>): ReviewEvent[] => {
+  if (state.status === "RESOLVED" || state.overdue) return [];
+  if (state.dueAt.toISOString() !== data.dueAt || now < state.dueAt) return [];
+  return [{ type: "review.sla-breached", data: { raisedTo: raised(state.priority) } }];
+};
+
+const mustBeAtAirport = (principal: Principal, { airport }: ReviewItem): void => {
+  if (principal.airport === undefined || principal.airport === airport) return;
+  throw new Problem(
+    "auth/foreign-airport",
+    `This item is at ${airport}; you are scoped to ${principal.airport}.`,
+  );
+};
+
+const mustBeOpenTo = (principal: Principal, state: ReviewItem): void => {
+  if (state.status === "RESOLVED") {
+    throw new Problem("conflict/state", `This item was resolved as ${state.resolution}.`, {
+      state: state.status,
+    });
+  }
+  if (state.status === "CLAIMED" && state.assignedTo !== principal.urn) {
+    throw new Problem("conflict/state", "Another operator has claimed this item.", {
+      state: state.status,
+      lockedBy: state.assignedTo,
+    });
+  }
+};

@@ -1,0 +1,60 @@
+/** Owns the reads of review items, each beside the index that serves it. */
+import type { Document, Filter } from "mongodb";
+import type { Page, Principal, Query } from "../../schemas/command.ts";
+import { Problem } from "../../schemas/problems.ts";
+import type { ReviewItemView } from "../../schemas/review.ts";
+import { idOf } from "../../schemas/urn.ts";
+import type { ActorContext } from "../runtime/host.ts";
+import { readPage } from "../runtime/page.ts";
+import { loadedOf } from "../runtime/store.ts";
+import type { ReviewItem } from "./state.ts";
+import { reviewView } from "./view.ts";
+
+const current = { schemaVersion: 1 };
+
+/** One per filter of the queue; of several, the planner takes one and checks the rest on what it finds. */
+export const reviewIndexes = [
+  { name: "list", key: { listKey: -1 } },
+  { name: "status", key: { status: 1, listKey: -1 } },
+  { name: "airport", key: { airport: 1, listKey: -1 } },
+  { name: "category", key: { category: 1, listKey: -1 } },
+  { name: "priority", key: { priority: 1, listKey: -1 } },
+  { name: "case", key: { caseId: 1, listKey: -1 } },
+] as const;
+
+/** @throws Problem auth/foreign-airport: an empty page would say that nothing is waiting there */
+const mustBeOwnAirport = (principal: Principal, airport: string | undefined): void => {
+  if (principal.airport === undefined || airport === undefined || principal.airport === airport) return;
+  throw new Problem("auth/foreign-airport", `You are scoped to ${principal.airport}.`);
+};
+
+const viewOf = (document: Document): ReviewItemView => {
+  const { state, meta } = loadedOf<ReviewItem>(document, current);
+  return reviewView(meta._id, state, meta.version);
+};
+
+export const reviewQueries = (context: ActorContext) => {
+  const collectionOf = (tenant: string) =>
+    context.documents.tenant(tenant).collection<Document>("reviewItems");
+  return {
+    /** GET /v1/booking/manual-review. An operator scoped to one airport sees that airport's items alone. */
+    list: async ({ tenant, principal, params }: Query): Promise<Page<ReviewItemView>> => {
+      const { state, category, priority, airport } = params as Record<string, string | undefined>;
+      mustBeOwnAirport(principal, airport);
+      const wanted = { status: state, category, priority, airport };
+      const filters: Filter<Document>[] = Object.entries(wanted)
+        .filter(([, value]) => value !== undefined)
+        .map(([field, value]) => ({ [field]: value }));
+      if (principal.airport !== undefined) filters.push({ airport: principal.airport });
+      const filter = filters.length === 0 ? {} : { $and: filters };
+      return readPage(collectionOf(tenant), { filter, params, key: "listKey" }, viewOf);
+    },
+
+    /** For the case's detail: all of them, newest first. Who may see the case may see them. */
+    "of-case": async ({ tenant, params }: Query): Promise<ReviewItemView[]> => {
+      const caseId = idOf((params as { caseUrn: string }).caseUrn);
+      const found = await collectionOf(tenant).find({ caseId }).sort({ listKey: -1 }).toArray();
+      return found.map(viewOf);
+    },
+  };
+};

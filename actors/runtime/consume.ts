@@ -1,0 +1,147 @@
+/** Owns how commands and foreign events reach an actor from JetStream, and what becomes of those it refuses. */
+import type { Logger } from "pino";
+import type { Command, EventRecord } from "../../schemas/command.ts";
+import { Problem } from "../../schemas/problems.ts";
+import { idOf, urn } from "../../schemas/urn.ts";
+import type { Streams } from "../../streams/connection.ts";
+import { type Consuming, consume, type Delivery, type Disposition, done } from "../../streams/consume.ts";
+import { publish } from "../../streams/publish.ts";
+import {
+  commandFilter,
+  internalSubject,
+  parseSubject,
+  splitName,
+  typeFilter,
+} from "../../streams/subjects.ts";
+import { type Clock, causedId, freshId } from "./clock.ts";
+import { NotYet, type Reaction } from "./decider.ts";
+import type { Faults } from "./faults.ts";
+import { sendCommand, systemCommand } from "./send.ts";
+
+/** A command whose entity has not appeared after this long never will. */
+const notYetForMs = 15 * 60_000;
+
+interface Wiring {
+  streams: Streams;
+  clock: Clock;
+  faults: Faults;
+  log: Logger;
+}
+
+/**
+ * One durable consumer per actor and tenant: each airline has its own place in line, so one that cancels a
+ * hundred flights at once doesn't keep another's commands waiting.
+ */
+export const consumeCommands = (
+  wiring: Wiring,
+  actor: string,
+  tenant: string,
+  concurrency: number,
+  handle: (command: Command, delivery: Delivery) => Promise<unknown>,
+): Promise<Consuming> =>
+  consume(wiring.streams, {
+    stream: "COMMANDS",
+    durable: `cmd_${actor}_${tenant}`,
+    filterSubjects: [commandFilter(tenant, actor)],
+    owner: actor,
+    concurrency,
+    log: wiring.log,
+    beforeAck: (delivery) => wiring.faults("before-ack", nameOf(delivery)),
+    handle: async (delivery) => {
+      const command = delivery.json() as Command;
+      if (command.tenant !== tenant || nameOf(delivery) !== command.name) {
+        return { kind: "dead", reason: "The command's subject and body disagree." };
+      }
+      return dispositionOf(wiring, command, delivery, () => handle(command, delivery));
+    },
+  });
+
+const nameOf = (delivery: Delivery): string => {
+  const parsed = parseSubject(delivery.subject);
+  return parsed === undefined ? delivery.subject : `${parsed.owner}.${parsed.what}`;
+};
+
+const dispositionOf = async (
+  wiring: Wiring,
+  command: Command,
+  delivery: Delivery,
+  handle: () => Promise<unknown>,
+): Promise<Disposition> => {
+  try {
+    await handle();
+    return done;
+  } catch (error) {
+    if (error instanceof NotYet) {
+      if (delivery.ageMs > notYetForMs) return { kind: "dead", reason: error.message };
+      return { kind: "later", delayMs: Math.min(100 * 2 ** Math.min(delivery.attempt - 1, 7), 10_000) };
+    }
+    if (!(error instanceof Problem)) throw error;
+    if (error.code === "conflict/concurrent-write") return { kind: "later", delayMs: 50 };
+    await announceRefusal(wiring, command, error);
+    return done;
+  }
+};
+
+/** A refused asynchronous command has no caller to tell: it becomes an event that the sender may react to. */
+const announceRefusal = async (wiring: Wiring, command: Command, problem: Problem): Promise<void> => {
+  const [actor, verb] = splitName(command.name);
+  const event: EventRecord = {
+    urn: urn("event", freshId(command.tenant, wiring.clock.now())),
+    type: `${actor}.${verb}-refused`,
+    occurred_at: wiring.clock.now().toISOString(),
+    tenant: urn("airline", command.tenant),
+    correlation_urn: command.correlationUrn,
+    traceparent: command.traceparent,
+    data: { commandId: command.id, entity: command.entity, problem: problem.record() },
+  };
+  wiring.log.info({ command: command.name, entity: command.entity, code: problem.code }, "command refused");
+  await publish(wiring.streams, {
+    subject: internalSubject(command.tenant, event.type, command.entity),
+    payload: JSON.stringify(event),
+    messageId: `${command.id}:refused`,
+  });
+};
+
+/**
+ * Turns foreign events into commands to this actor. Each command's id comes from the event and the reaction, and is
+ * also its message id, so a redelivered event asks for nothing twice.
+ */
+export const consumeReactions = async (
+  wiring: Wiring,
+  actor: string,
+  reactions: Readonly<Record<string, (event: EventRecord, tenant: string) => Reaction[]>>,
+  publicTypes: ReadonlySet<string>,
+): Promise<Consuming[]> => {
+  const types = Object.keys(reactions);
+  const react = async (delivery: Delivery): Promise<Disposition> => {
+    const event = delivery.json() as EventRecord;
+    const tenant = idOf(event.tenant);
+    const asked = reactions[event.type]?.(event, tenant) ?? [];
+    const following = { tenant, correlationUrn: event.correlation_urn, traceparent: event.traceparent };
+    for (const [i, { name, entity, data }] of asked.entries()) {
+      const id = causedId(event.urn, actor, name, entity, i);
+      const now = wiring.clock.now();
+      await sendCommand(wiring.streams, systemCommand(actor, following, { id, name, entity, data, now }));
+    }
+    return done;
+  };
+  const perStream = [
+    { stream: "EVENTS", root: "evt", types: types.filter((type) => publicTypes.has(type)) },
+    { stream: "INTERNAL", root: "int", types: types.filter((type) => !publicTypes.has(type)) },
+  ] as const;
+  return Promise.all(
+    perStream
+      .filter((part) => part.types.length > 0)
+      .map((part) =>
+        consume(wiring.streams, {
+          stream: part.stream,
+          durable: `react_${actor}`,
+          filterSubjects: part.types.map((type) => typeFilter(part.root, type)),
+          owner: actor,
+          concurrency: 32,
+          log: wiring.log,
+          handle: react,
+        }),
+      ),
+  );
+};

@@ -1,0 +1,114 @@
+/** Owns the way from outbox to JetStream: in number order, stopping at the first failure, then drained in batches. */
+import type { Collection, Document } from "mongodb";
+import type { Logger } from "pino";
+import type { Streams } from "../../streams/connection.ts";
+import { publish } from "../../streams/publish.ts";
+import type { Faults } from "./faults.ts";
+import type { Meta, OutboxEntry } from "./store.ts";
+
+const drainEveryMs = 40;
+const drainAtOnce = 200;
+
+/** Publishes and drains the outboxes of one actor's entities of one tenant. */
+export class Relay {
+  readonly #streams: Streams;
+  readonly #collection: Collection<Document>;
+  readonly #urnOf: (entity: string) => string;
+  readonly #log: Logger;
+  readonly #faults: Faults;
+  /** Per entity under way: the last number known to be published, and the chain that keeps order. */
+  readonly #lanes = new Map<string, { publishedUpTo: number; chain: Promise<void> }>();
+  readonly #drainable = new Map<string, number>();
+  #drainTimer: NodeJS.Timeout | undefined;
+  #draining: Promise<void> = Promise.resolve();
+
+  constructor(options: {
+    streams: Streams;
+    collection: Collection<Document>;
+    urnOf: (entity: string) => string;
+    log: Logger;
+    faults: Faults;
+  }) {
+    this.#streams = options.streams;
+    this.#collection = options.collection;
+    this.#urnOf = options.urnOf;
+    this.#log = options.log;
+    this.#faults = options.faults;
+  }
+
+  /**
+   * Publishes what the outbox holds beyond what this process has published already. Never throws: what fails
+   * stays in the document and the sweeper brings it back.
+   */
+  relay(meta: Pick<Meta, "_id" | "outbox">): Promise<void> {
+    const lane = this.#lanes.get(meta._id) ?? { publishedUpTo: 0, chain: Promise.resolve() };
+    this.#lanes.set(meta._id, lane);
+    const entries = meta.outbox;
+    const mine = lane.chain.then(() => this.#publishAll(meta._id, lane, entries));
+    lane.chain = mine;
+    return mine.then(() => {
+      if (lane.chain === mine) this.#lanes.delete(meta._id);
+    });
+  }
+
+  async #publishAll(entity: string, lane: { publishedUpTo: number }, entries: OutboxEntry[]): Promise<void> {
+    for (const entry of entries) {
+      if (entry.n <= lane.publishedUpTo) continue;
+      try {
+        await publish(this.#streams, {
+          subject: entry.subject,
+          payload: entry.payload,
+          messageId: `${this.#urnOf(entity)}:${entry.n}`,
+        });
+      } catch (error) {
+        this.#log.warn({ entity, n: entry.n, error: String(error) }, "outbox entry not published yet");
+        return;
+      }
+      lane.publishedUpTo = entry.n;
+      this.#faults("after-publish", entry.subject.split(".").slice(2, 4).join("."));
+    }
+    const last = entries.at(-1)?.n;
+    if (last !== undefined) this.#drainLater(entity, last);
+  }
+
+  #drainLater(entity: string, upTo: number): void {
+    this.#drainable.set(entity, Math.max(upTo, this.#drainable.get(entity) ?? 0));
+    if (this.#drainable.size >= drainAtOnce) void this.drain();
+    else this.#drainTimer ??= setTimeout(() => void this.drain(), drainEveryMs);
+  }
+
+  /**
+   * Empties the outboxes that are published to the end. One that has grown meanwhile is left to its own relay,
+   * so `pendingSince` never goes while something is unpublished.
+   */
+  drain(): Promise<void> {
+    clearTimeout(this.#drainTimer);
+    this.#drainTimer = undefined;
+    const batch = [...this.#drainable];
+    this.#drainable.clear();
+    if (batch.length === 0) return this.#draining;
+    this.#draining = this.#draining.then(async () => {
+      try {
+        await this.#collection.bulkWrite(
+          batch.map(([entity, upTo]) => ({
+            updateOne: {
+              filter: { _id: entity as never, outboxCount: upTo },
+              update: { $pull: { outbox: { n: { $lte: upTo } } } as never, $unset: { pendingSince: "" } },
+            },
+          })),
+          { ordered: false },
+        );
+      } catch (error) {
+        // Published entries that stay are sent once more by the sweeper and dropped by their message id.
+        this.#log.warn({ entities: batch.length, error: String(error) }, "outboxes not drained yet");
+      }
+    });
+    return this.#draining;
+  }
+
+  /** Publishes nothing more; waits for what is under way and drains it. */
+  async stop(): Promise<void> {
+    await Promise.allSettled([...this.#lanes.values()].map((lane) => lane.chain));
+    await this.drain();
+  }
+}

@@ -1,0 +1,171 @@
+/** Owns what each step of a saga asks of which vendor, in the words of the vendors' ports. */
+import type { HotelCandidate } from "../../schemas/assignment.ts";
+import { needsOf, type Passenger } from "../../schemas/passenger.ts";
+import type { VendorVerb } from "../../schemas/vendor-call.ts";
+import { offerMessage } from "./messages.ts";
+import type { Step, SubCaseState } from "./state.ts";
+
+export interface VendorRequest {
+  verb: VendorVerb;
+  vendor: string;
+  reference: string;
+  request: Record<string, unknown>;
+}
+
+/** A ride leaves this long after its booking: the time to fetch bags and find the kerb. */
+const pickupAfterMs = 40 * 60_000;
+
+export const currentCandidate = (state: SubCaseState): HotelCandidate | undefined =>
+  state.assignment?.candidates[state.candidate];
+
+/** One attempt at one hotel has one reference for its hold, booking and cancellation. */
+export const roomReference = (subCaseId: string, state: SubCaseState): string =>
+  `${subCaseId}.room.${state.candidate + 1}`;
+
+const nameOf = ({ firstName, lastName }: Passenger) => ({
+  givenName: firstName ?? "Guest",
+  familyName: lastName ?? "Guest",
+});
+
+/** Undefined: there is nothing to ask for, the step is left out. */
+export const requestOf = (
+  subCaseId: string,
+  state: SubCaseState,
+  step: Step,
+  now: Date,
+): VendorRequest | undefined => {
+  const { assignment, reservation, card, ride } = state;
+  const candidate = currentCandidate(state);
+  if (assignment === undefined) return undefined;
+  switch (step) {
+    case "hold":
+      return candidate && holdRequest(subCaseId, state, candidate);
+    case "book":
+      return reservation && bookRequest(state);
+    case "card":
+      return cardRequest(subCaseId, state);
+    case "transport":
+      return candidate && rideRequest(subCaseId, state, candidate, now);
+    case "notify":
+      return noticeRequest(subCaseId, state);
+    case "cancel-room":
+      return reservation?.bookingId === undefined || reservation.status !== "CONFIRMED"
+        ? undefined
+        : {
+            verb: "cancel",
+            vendor: reservation.vendor,
+            reference: reservation.reference,
+            request: { bookingId: reservation.bookingId },
+          };
+    case "cancel-card":
+      return card?.status !== "ACTIVE"
+        ? undefined
+        : {
+            verb: "cancel-card",
+            vendor: card.vendor,
+            reference: `${subCaseId}.card.1`,
+            request: { cardId: card.cardId },
+          };
+    case "cancel-transport":
+      return ride?.status !== "booked"
+        ? undefined
+        : {
+            verb: "cancel-ride",
+            vendor: ride.vendor,
+            reference: `${subCaseId}.ride.1`,
+            request: { rideId: ride.rideId },
+          };
+    default:
+      return undefined;
+  }
+};
+
+const holdRequest = (subCaseId: string, state: SubCaseState, candidate: HotelCandidate): VendorRequest => ({
+  verb: "hold",
+  vendor: candidate.offer.vendor,
+  reference: roomReference(subCaseId, state),
+  request: {
+    offer: candidate.offer,
+    rooms: candidate.rooms,
+    checkIn: state.assignment?.stay.checkIn,
+    checkOut: state.assignment?.stay.checkOut,
+    needs: needsOf(state.passengers),
+  },
+});
+
+const bookRequest = (state: SubCaseState): VendorRequest | undefined => {
+  const { reservation, passengers, assignment } = state;
+  const [lead, ...others] = passengers;
+  if (reservation?.holdId === undefined || lead === undefined) return undefined;
+  return {
+    verb: "book",
+    vendor: reservation.vendor,
+    reference: reservation.reference,
+    request: {
+      holdId: reservation.holdId,
+      leadGuest: nameOf(lead),
+      guests: others.map(nameOf),
+      payment: { method: assignment?.terms.paymentMethod ?? "GUARANTEE" },
+    },
+  };
+};
+
+const cardRequest = (subCaseId: string, state: SubCaseState): VendorRequest | undefined => {
+  const terms = state.assignment?.terms;
+  if (terms?.vendors.payment === undefined || terms.incidentalsMinor === 0) return undefined;
+  return {
+    verb: "issue-card",
+    vendor: terms.vendors.payment,
+    reference: `${subCaseId}.card.1`,
+    request: {
+      balance: { amountMinor: terms.incidentalsMinor, currency: terms.currency },
+      label: `${terms.airlineName} ${state.flight.number}`.slice(0, 100),
+    },
+  };
+};
+
+const rideRequest = (
+  subCaseId: string,
+  state: SubCaseState,
+  candidate: HotelCandidate,
+  now: Date,
+): VendorRequest | undefined => {
+  const terms = state.assignment?.terms;
+  if (terms?.vendors.transport === undefined) return undefined;
+  return {
+    verb: "book-ride",
+    vendor: terms.vendors.transport,
+    reference: `${subCaseId}.ride.1`,
+    request: {
+      direction: "AIRPORT_TO_HOTEL",
+      vehicleType: terms.vehicleType,
+      pickupAt: new Date(now.getTime() + pickupAfterMs).toISOString(),
+      from: { label: terms.airport.name, coordinates: terms.airport.coordinates },
+      to: { label: candidate.offer.name, coordinates: candidate.offer.coordinates },
+      passengers: state.passengers.length,
+      specialRequirements: needsOf(state.passengers),
+    },
+  };
+};
+
+/** The first phone number, else the first e-mail address; a group with neither finds its offer by PNR. */
+const noticeRequest = (subCaseId: string, state: SubCaseState): VendorRequest | undefined => {
+  const vendor = state.assignment?.terms.vendors.message;
+  const phone = state.passengers.find(({ contact }) => contact.phone !== undefined)?.contact.phone;
+  const email = state.passengers.find(({ contact }) => contact.email !== undefined)?.contact.email;
+  const recipient = phone ?? email;
+  if (vendor === undefined || recipient === undefined) return undefined;
+  const { subject, text } = offerMessage(state);
+  return {
+    verb: "send",
+    vendor,
+    reference: `${subCaseId}.offer-notice.1`,
+    request: {
+      channel: phone === undefined ? "EMAIL" : "SMS",
+      recipient,
+      ...(phone === undefined ? { subject } : {}),
+      text,
+      language: state.language,
+    },
+  };
+};

@@ -1,0 +1,241 @@
+/**
+ * Owns the saga of one group: hold → book → voucher → card → transport → notify → offer, and its rollback. Only a room
+ * that nobody has left fails it; a card, ride or message that cannot be had opens a review item and the saga goes on.
+ */
+import type { VendorAnswer } from "../../schemas/vendor-call.ts";
+import { derivedId } from "../runtime/clock.ts";
+import { currentCandidate, requestOf } from "./requests.ts";
+import {
+  type Call,
+  evolve,
+  forwardSteps,
+  type Gained,
+  rollbackSteps,
+  type Step,
+  type SubCaseEvent,
+  type SubCaseState,
+} from "./state.ts";
+
+export interface SagaSettings {
+  /** Without an answer for this long a call is looked up and sent again. */
+  stepDeadlineMs: number;
+}
+
+/** Tries of a call that the vendor could not take, before the step counts as refused. */
+const triesMax = 3;
+/** A rollback is insisted on for longer: an unneeded room costs money and takes a bed from somebody. */
+const rollbackTriesMax = 8;
+
+/** Collects events while following the state that they lead to. */
+export class Story {
+  readonly events: SubCaseEvent[] = [];
+  state: SubCaseState;
+  readonly id: string;
+  readonly now: Date;
+  readonly settings: SagaSettings;
+
+  constructor(id: string, state: SubCaseState, now: Date, settings: SagaSettings) {
+    this.id = id;
+    this.state = state;
+    this.now = now;
+    this.settings = settings;
+  }
+
+  tell(event: SubCaseEvent): void {
+    this.events.push(event);
+    this.state = evolve(this.state, event);
+  }
+}
+
+/** Runs from this step on, as far as it goes without a vendor's answer. */
+export const runFrom = (story: Story, step: Step): void => {
+  const steps: readonly Step[] = isRollback(step) ? rollbackSteps : forwardSteps;
+  for (const next of steps.slice(steps.indexOf(step))) {
+    if (!takeStep(story, next)) return;
+  }
+  if (isRollback(step)) story.tell({ type: "subcase.rolled-back", data: { at: story.now } });
+};
+
+const isRollback = (step: Step): boolean => (rollbackSteps as readonly Step[]).includes(step);
+
+/** True: done at once or left out, the next one can run. */
+const takeStep = (story: Story, step: Step): boolean => {
+  const { id, state, now } = story;
+  if (step === "offer") {
+    story.tell({ type: "subcase.offer-ready", data: { at: now } });
+    return false;
+  }
+  const record = {
+    stepId: derivedId(id.slice(0, id.indexOf("-")), `${id}/${step}/${state.steps.length}`, now),
+    name: step,
+    startedAt: now,
+  };
+  const own = ownWork(story, step);
+  if (own !== undefined) {
+    story.tell({ type: "subcase.step-started", data: { record } });
+    story.tell({ type: "subcase.step-completed", data: { step, at: now, gained: own } });
+    return true;
+  }
+  const request = requestOf(id, state, step, now);
+  if (request === undefined) return true;
+  const call: Call = { ...request, step, tries: 1, doubt: false, postponed: false, dueAt: deadline(story) };
+  story.tell({ type: "subcase.step-started", data: { record, call } });
+  return false;
+};
+
+const deadline = ({ now, settings }: Story): Date => new Date(now.getTime() + settings.stepDeadlineMs);
+
+/** Steps that no vendor is needed for; undefined when the step is not of that kind or has nothing to do. */
+const ownWork = ({ id, state, now }: Story, step: Step): Gained | undefined => {
+  if (step === "voucher") {
+    const voucherId = derivedId(id.slice(0, id.indexOf("-")), `${id}/voucher/${state.candidate}`, now);
+    return { voucher: { voucherId, code: voucherId.slice(-8), status: "ISSUED", issuedAt: now } };
+  }
+  if (step === "void-voucher" && state.voucher?.status === "ISSUED") {
+    return { voucher: { ...state.voucher, status: "VOID" } };
+  }
+  return undefined;
+};
+
+/** Takes a vendor's answer. One that fits no call under way is late or repeated, and changes nothing. */
+export const takeAnswer = (story: Story, answer: VendorAnswer): void => {
+  const { call } = story.state;
+  if (call === undefined || call.reference !== answer.reference || call.verb !== answer.verb) return;
+  const triesAllowed = isRollback(call.step) ? rollbackTriesMax : triesMax;
+  const unsettled = answer.outcome === "unavailable" && (call.doubt || call.tries < triesAllowed);
+  if (answer.outcome === "done") completed(story, call, answer.result ?? {});
+  else if (answer.outcome === "in-doubt") retryLater(story, call, true);
+  else if (unsettled) retryLater(story, call, call.doubt);
+  else
+    refused(story, call, answer.code ?? "UNAVAILABLE", answer.detail ?? "The vendor could not be reached.");
+};
+
+/** Waits 0.5 s, 1 s, 2 s … at most a minute; a call in doubt is never given up, it is looked up again. */
+const retryLater = (story: Story, call: Call, doubt: boolean): void => {
+  const delayMs = Math.min(500 * 2 ** (call.tries - 1), 60_000);
+  const dueAt = new Date(story.now.getTime() + delayMs);
+  story.tell({ type: "subcase.call-postponed", data: { call: { ...call, doubt, postponed: true, dueAt } } });
+};
+
+/** The timer of a call: sends a postponed one, and puts one without an answer in doubt. */
+export const reissueCall = (story: Story): void => {
+  const { call } = story.state;
+  if (call === undefined || call.dueAt > story.now) return;
+  const again = {
+    ...call,
+    tries: call.tries + 1,
+    doubt: call.doubt || !call.postponed,
+    postponed: false,
+    dueAt: deadline(story),
+  };
+  story.tell({ type: "subcase.call-reissued", data: { call: again } });
+};
+
+const completed = (story: Story, call: Call, result: Record<string, unknown>): void => {
+  story.tell({
+    type: "subcase.step-completed",
+    data: { step: call.step, at: story.now, gained: gainedBy(story, call, result) },
+  });
+  const steps: readonly Step[] = isRollback(call.step) ? rollbackSteps : forwardSteps;
+  const next = steps[steps.indexOf(call.step) + 1];
+  if (next === undefined) story.tell({ type: "subcase.rolled-back", data: { at: story.now } });
+  else runFrom(story, next);
+};
+
+const gainedBy = ({ id, state, now }: Story, call: Call, result: Record<string, unknown>): Gained => {
+  const total = result.total as { amountMinor: number; currency: string } | undefined;
+  switch (call.step) {
+    case "hold": {
+      const candidate = currentCandidate(state);
+      return {
+        reservation: {
+          reservationId: derivedId(id.slice(0, id.indexOf("-")), call.reference, now),
+          status: "PENDING",
+          hotelUrn: candidate?.hotelUrn ?? "",
+          vendor: call.vendor,
+          reference: call.reference,
+          rooms: candidate?.rooms ?? 0,
+          holdId: String(result.holdId),
+          ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
+        },
+      };
+    }
+    case "book":
+      return {
+        reservation: {
+          ...(state.reservation as NonNullable<SubCaseState["reservation"]>),
+          status: "CONFIRMED",
+          bookingId: String(result.bookingId),
+          confirmationNumber: String(result.confirmationNumber),
+          ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
+        },
+      };
+    case "card": {
+      const balance = result.balance as { amountMinor: number; currency: string };
+      return {
+        card: {
+          cardId: String(result.cardId),
+          vendor: call.vendor,
+          last4: String(result.last4),
+          status: "ACTIVE",
+          balanceMinor: balance.amountMinor,
+          currency: balance.currency,
+        },
+      };
+    }
+    case "transport":
+      return {
+        ride: {
+          rideId: String(result.rideId),
+          vendor: call.vendor,
+          status: "booked",
+          vehicleType: String(result.vehicleType),
+          pickupAt: new Date(String(result.pickupAt)),
+        },
+      };
+    case "notify":
+      return {
+        notices: [
+          ...state.notices,
+          { channel: String(call.request.channel), messageId: String(result.messageId), at: now },
+        ],
+      };
+    case "cancel-room":
+      return {
+        reservation: {
+          ...(state.reservation as NonNullable<SubCaseState["reservation"]>),
+          status: "CANCELLED",
+        },
+      };
+    case "cancel-card":
+      return { card: { ...(state.card as NonNullable<SubCaseState["card"]>), status: "CANCELLED" } };
+    case "cancel-transport":
+      return { ride: { ...(state.ride as NonNullable<SubCaseState["ride"]>), status: "cancelled" } };
+    default:
+      return {};
+  }
+};
+
+const refused = (story: Story, call: Call, code: string, detail: string): void => {
+  const { step } = call;
+  const result = isRollback(step) ? "FAILED" : "REFUSED";
+  story.tell({ type: "subcase.step-failed", data: { step, at: story.now, result, detail } });
+  if (isRollback(step))
+    story.tell({ type: "subcase.compensation-failed", data: { at: story.now, step, detail } });
+  else if (step === "hold" || step === "book") nextHotel(story, code, detail);
+  else runFrom(story, after(step));
+};
+
+const after = (step: Step): Step => {
+  const steps: readonly Step[] = forwardSteps;
+  return steps[steps.indexOf(step) + 1] ?? "offer";
+};
+
+const nextHotel = (story: Story, code: string, detail: string): void => {
+  const hotelUrn = currentCandidate(story.state)?.hotelUrn ?? "";
+  const providerError = detail.slice(0, 300);
+  story.tell({ type: "subcase.hotel-refused", data: { hotelUrn, reason: code, providerError } });
+  if (currentCandidate(story.state) === undefined)
+    story.tell({ type: "subcase.failed", data: { at: story.now } });
+  else runFrom(story, "hold");
+};

@@ -1,0 +1,137 @@
+/** Wires the sub-case actor: provisioning in chunks, the saga, and the passenger's decision. */
+import type { Document } from "mongodb";
+import type { Command } from "../../schemas/command.ts";
+import { languageOf, normalPnr, type Passenger } from "../../schemas/passenger.ts";
+import type { Tier } from "../../schemas/vocabulary.ts";
+import { causedId } from "../runtime/clock.ts";
+import type { Change, Decider } from "../runtime/decider.ts";
+import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
+import { sendCommand, systemCommand } from "../runtime/send.ts";
+import { firstDocument } from "../runtime/store.ts";
+import { commands, deciderOf } from "./decide.ts";
+import { collection, schemaVersion, subCaseIndexes, subCaseQueries } from "./queries.ts";
+import { outgoing } from "./reactions.ts";
+import { evolve, type SubCaseEvent, type SubCaseState, technicalEvents } from "./state.ts";
+import { offerView } from "./view.ts";
+
+const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> => ({
+  actor: "sub-case",
+  kind: "sub-case",
+  collection,
+  schemaVersion,
+  commands,
+  indexes: subCaseIndexes,
+  decide: deciderOf({ stepDeadlineMs: context.config.STEP_DEADLINE_MS }),
+  evolve,
+  outgoing,
+  technical: technicalEvents,
+  timers: ({ call }) => (call === undefined ? [] : [{ name: "reissue-call", dueAt: call.dueAt }]),
+  locate: ({ principal }) =>
+    principal.surface === "passenger" ? { caseId: principal.caseId, groupId: principal.groupId } : undefined,
+  view: (state, { version }) => offerView(state, version, undefined),
+  audit,
+});
+
+/** Whatever a human decided; the saga's own steps are on the internal stream. */
+const audit = ({ command, before, after }: Change<SubCaseState, SubCaseEvent>) => {
+  if (command.principal.surface === "system") return undefined;
+  const snapshot = (state: SubCaseState) => ({ status: state.status, offer: state.offer.state });
+  return {
+    action: command.name,
+    caseId: after.caseId,
+    before: before === undefined ? null : snapshot(before),
+    after: snapshot(after),
+  };
+};
+
+/** What a case hands over of each group. */
+interface OpenMany {
+  from: number;
+  airport: string;
+  flight: { number: string; origin: string; destination: string; scheduledDeparture: string };
+  nextFlight?: { number: string; scheduledDeparture: string };
+  groups: { groupId: string; subCaseId: string; tier?: Tier; passengers: Passenger[] }[];
+}
+
+const opened = (caseId: string, data: OpenMany, group: OpenMany["groups"][number]): SubCaseState => ({
+  subCaseId: group.subCaseId,
+  caseId,
+  groupId: group.groupId,
+  airport: data.airport,
+  tier: group.tier ?? "ECONOMY",
+  status: "PENDING",
+  passengers: group.passengers,
+  pnrs: [...new Set(group.passengers.flatMap(({ pnr }) => (pnr === undefined ? [] : normalPnr(pnr))))],
+  language: languageOf(group.passengers),
+  flight: { ...data.flight, scheduledDeparture: new Date(data.flight.scheduledDeparture) },
+  ...(data.nextFlight === undefined
+    ? {}
+    : {
+        nextFlight: { ...data.nextFlight, scheduledDeparture: new Date(data.nextFlight.scheduledDeparture) },
+      }),
+  candidate: 0,
+  steps: [],
+  attemptedHotels: [],
+  notices: [],
+  offer: { state: "PENDING" },
+});
+
+/**
+ * Makes a chunk of sub-cases, then tells the case. Ids are the case's choice, so a repeat after a crash finds those that
+ * stand and adds the rest; the case counts an answer once by where the chunk begins.
+ */
+const openMany =
+  (context: ActorContext): CommandFunction =>
+  async (command) => {
+    const data = command.data as OpenMany;
+    const caseId = command.entity;
+    const now = context.clock.now();
+    const documents = data.groups.map((group) =>
+      firstDocument(schemaVersion, {
+        tenant: command.tenant,
+        entity: group.subCaseId,
+        command,
+        now,
+        before: undefined,
+        after: opened(caseId, data, group),
+        business: true,
+        entries: [],
+        timers: [],
+      }),
+    );
+    await insertMissing(context, command, documents as unknown as Document[]);
+    context.faults("after-commit", command.name);
+    const note = {
+      id: causedId(`${caseId}/provisioned`, data.from, data.groups.length),
+      name: "case.note-provisioned",
+      entity: caseId,
+      data: { from: data.from, count: data.groups.length },
+      now,
+    };
+    await sendCommand(context.streams, systemCommand("sub-case", command, note));
+    return { ok: null };
+  };
+
+const insertMissing = async (
+  context: ActorContext,
+  command: Command,
+  documents: Document[],
+): Promise<void> => {
+  if (documents.length === 0) return;
+  try {
+    await context.documents
+      .tenant(command.tenant)
+      .collection<Document>(collection)
+      .insertMany(documents, { ordered: false });
+  } catch (error) {
+    if ((error as { code?: number }).code !== 11000) throw error;
+  }
+};
+
+export const subCaseActor = (context: ActorContext): Actor => ({
+  name: "sub-case",
+  deciders: [subCases(context)],
+  queries: subCaseQueries(context),
+  commands: { "open-many": openMany(context) },
+  concurrency: 64,
+});

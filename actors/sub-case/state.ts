@@ -1,0 +1,195 @@
+/** Owns what a sub-case is: one group's passengers, its saga, and what the saga has got for them. */
+import type { Assignment, HotelCandidate, SagaTerms, Stay } from "../../schemas/assignment.ts";
+import type { Passenger } from "../../schemas/passenger.ts";
+import type { VendorVerb } from "../../schemas/vendor-call.ts";
+import type {
+  Language,
+  OfferState,
+  ReservationStatus,
+  SubCaseStatus,
+  Tier,
+} from "../../schemas/vocabulary.ts";
+
+export const forwardSteps = ["hold", "book", "voucher", "card", "transport", "notify", "offer"] as const;
+export type ForwardStep = (typeof forwardSteps)[number];
+/** In the order in which they run: the reverse of what they undo. */
+export const rollbackSteps = ["cancel-transport", "cancel-card", "void-voucher", "cancel-room"] as const;
+export type RollbackStep = (typeof rollbackSteps)[number];
+export type Step = ForwardStep | RollbackStep;
+
+/** The one call that the saga waits for. */
+export interface Call {
+  step: Step;
+  verb: VendorVerb;
+  vendor: string;
+  reference: string;
+  request: Record<string, unknown>;
+  /** Times it has been sent. */
+  tries: number;
+  /** An earlier try may have been carried out. */
+  doubt: boolean;
+  /** True: not under way; it is sent again when due. False: a missing answer puts it in doubt when due. */
+  postponed: boolean;
+  dueAt: Date;
+}
+
+export interface StepRecord {
+  stepId: string;
+  name: Step;
+  startedAt: Date;
+  completedAt?: Date;
+  result?: "DONE" | "REFUSED" | "SKIPPED" | "FAILED";
+  detail?: string;
+}
+
+export interface Reservation {
+  reservationId: string;
+  status: ReservationStatus;
+  hotelUrn: string;
+  vendor: string;
+  reference: string;
+  rooms: number;
+  holdId?: string;
+  bookingId?: string;
+  confirmationNumber?: string;
+  totalMinor?: number;
+  currency?: string;
+}
+
+export interface SubCaseState {
+  /** Its own id, for decisions that name what they create after it. */
+  subCaseId: string;
+  caseId: string;
+  groupId: string;
+  airport: string;
+  tier: Tier;
+  status: SubCaseStatus;
+  passengers: Passenger[];
+  /** Normalised, for logins. */
+  pnrs: string[];
+  language: Language;
+  flight: { number: string; origin: string; destination: string; scheduledDeparture: Date };
+  nextFlight?: { number: string; scheduledDeparture: Date };
+  assignment?: { waveId: string; stay: Stay; candidates: HotelCandidate[]; terms: SagaTerms };
+  /** Index in `candidates` of the hotel under way or booked. */
+  candidate: number;
+  call?: Call;
+  steps: StepRecord[];
+  attemptedHotels: { hotelUrn: string; reason: string; providerError?: string }[];
+  reservation?: Reservation;
+  voucher?: { voucherId: string; code: string; status: "ISSUED" | "VOID"; issuedAt: Date };
+  card?: {
+    cardId: string;
+    vendor: string;
+    last4: string;
+    status: "ACTIVE" | "CANCELLED";
+    balanceMinor: number;
+    currency: string;
+  };
+  ride?: {
+    rideId: string;
+    vendor: string;
+    status: "booked" | "declined" | "cancelled";
+    vehicleType: string;
+    pickupAt: Date;
+  };
+  notices: { channel: string; messageId: string; at: Date }[];
+  offer: { state: OfferState; readyAt?: Date; decidedAt?: Date; reason?: string };
+}
+
+export type SubCaseEvent =
+  | { type: "subcase.opened"; data: SubCaseState }
+  | { type: "subcase.not-required"; data: Record<string, never> }
+  | { type: "subcase.assigned"; data: { assignment: Omit<Assignment, "book"> } }
+  | { type: "subcase.processing"; data: Record<string, never> }
+  | { type: "subcase.step-started"; data: { record: StepRecord; call?: Call } }
+  | { type: "subcase.step-completed"; data: { step: Step; at: Date; gained: Gained } }
+  | {
+      type: "subcase.step-failed";
+      data: { step: Step; at: Date; result: "REFUSED" | "SKIPPED" | "FAILED"; detail: string };
+    }
+  | { type: "subcase.call-postponed"; data: { call: Call } }
+  | { type: "subcase.call-reissued"; data: { call: Call } }
+  | { type: "subcase.hotel-refused"; data: { hotelUrn: string; reason: string; providerError?: string } }
+  | { type: "subcase.failed"; data: { at: Date } }
+  | { type: "subcase.offer-ready"; data: { at: Date } }
+  | { type: "subcase.resolved"; data: { at: Date } }
+  | { type: "subcase.declined"; data: { at: Date; reason?: string } }
+  | { type: "subcase.rolled-back"; data: { at: Date } }
+  | { type: "subcase.compensation-failed"; data: { at: Date; step: Step; detail: string } };
+
+/** What a completed step brought or took back. */
+export type Gained = Pick<Partial<SubCaseState>, "reservation" | "voucher" | "card" | "ride" | "notices">;
+
+/** Calls sent again are work under way, not a change that a reader should be told of. */
+export const technicalEvents: ReadonlySet<string> = new Set<SubCaseEvent["type"]>([
+  "subcase.call-postponed",
+  "subcase.call-reissued",
+]);
+
+const without = <K extends keyof SubCaseState>(state: SubCaseState, key: K): SubCaseState => {
+  const { [key]: _, ...rest } = state;
+  return rest as SubCaseState;
+};
+
+const finishStep = (state: SubCaseState, step: Step, change: Partial<StepRecord>): SubCaseState => ({
+  ...without(state, "call"),
+  steps: state.steps.map((record) =>
+    record.name === step && record.completedAt === undefined ? { ...record, ...change } : record,
+  ),
+});
+
+export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): SubCaseState => {
+  if (event.type === "subcase.opened") return event.data;
+  const state = before as SubCaseState;
+  switch (event.type) {
+    case "subcase.not-required":
+      return { ...state, status: "NOT_REQUIRED" };
+    case "subcase.assigned":
+      return { ...state, assignment: event.data.assignment, candidate: 0 };
+    case "subcase.processing":
+      return { ...state, status: "PROCESSING" };
+    case "subcase.step-started": {
+      const started = { ...state, steps: [...state.steps, event.data.record] };
+      return event.data.call === undefined ? started : { ...started, call: event.data.call };
+    }
+    case "subcase.step-completed": {
+      const { step, at, gained } = event.data;
+      return { ...finishStep(state, step, { completedAt: at, result: "DONE" }), ...gained };
+    }
+    case "subcase.step-failed": {
+      const { step, at, result, detail } = event.data;
+      return finishStep(state, step, { completedAt: at, result, detail });
+    }
+    case "subcase.call-postponed":
+    case "subcase.call-reissued":
+      return { ...state, call: event.data.call };
+    case "subcase.hotel-refused":
+      return {
+        ...without(state, "reservation"),
+        candidate: state.candidate + 1,
+        attemptedHotels: [...state.attemptedHotels, event.data],
+      };
+    case "subcase.failed":
+      return { ...state, status: "FAILED" };
+    case "subcase.offer-ready":
+      return { ...state, status: "OFFER_READY", offer: { state: "READY", readyAt: event.data.at } };
+    case "subcase.resolved":
+      return {
+        ...state,
+        status: "RESOLVED",
+        offer: { ...state.offer, state: "ACCEPTED", decidedAt: event.data.at },
+      };
+    case "subcase.declined": {
+      const { at, reason } = event.data;
+      const offer = { ...state.offer, state: "DECLINED" as const, decidedAt: at };
+      return { ...state, status: "ROLLING_BACK", offer: reason === undefined ? offer : { ...offer, reason } };
+    }
+    case "subcase.rolled-back":
+      return { ...state, status: "DECLINED" };
+    case "subcase.compensation-failed":
+      return { ...without(state, "call"), status: "COMPENSATION_FAILED" };
+    default:
+      return event satisfies never;
+  }
+};

@@ -1,0 +1,109 @@
+/** Owns what each audience may see of a sub-case. */
+import type { CaseView, ManifestItem, ReservationView } from "../../schemas/case.ts";
+import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
+import { urn } from "../../schemas/urn.ts";
+import type { Language } from "../../schemas/vocabulary.ts";
+import { currentCandidate } from "./requests.ts";
+import type { SubCaseState } from "./state.ts";
+
+/** A sub-case as the manifest lists it. */
+export const manifestItem = (state: SubCaseState, version: number): ManifestItem => ({
+  subCaseUrn: urn("sub-case", state.subCaseId),
+  groupId: state.groupId,
+  tier: state.tier,
+  status: state.status,
+  offerState: state.offer.state,
+  lockedBy: null,
+  version,
+  passengers: state.passengers,
+});
+
+export const groupView = (state: SubCaseState): CaseView["passengerGroups"][number] => ({
+  groupId: state.groupId,
+  subCaseUrn: urn("sub-case", state.subCaseId),
+  tier: state.tier,
+  operationalStatus: state.status === "NOT_REQUIRED" ? "LOCAL_RESIDENT" : state.status,
+  passengers: state.passengers,
+});
+
+/** Undefined: no hotel has been asked yet. */
+export const reservationView = (state: SubCaseState): ReservationView | undefined => {
+  const { reservation, assignment } = state;
+  if (reservation === undefined || assignment === undefined) return undefined;
+  const { confirmationNumber, totalMinor, currency } = reservation;
+  return {
+    urn: urn("reservation", reservation.reservationId),
+    bookingUrn: urn("booking", reservation.reservationId),
+    caseUrn: urn("case", state.caseId),
+    subCaseUrn: urn("sub-case", state.subCaseId),
+    groupId: state.groupId,
+    status: state.call?.doubt === true && state.call.step === "book" ? "IN_DOUBT" : reservation.status,
+    vendor: reservation.vendor,
+    hotelUrn: reservation.hotelUrn,
+    hotelName: currentCandidate(state)?.offer.name ?? "",
+    checkIn: assignment.stay.checkIn,
+    checkOut: assignment.stay.checkOut,
+    rooms: reservation.rooms,
+    ...(confirmationNumber === undefined ? {} : { confirmationNumber }),
+    ...(totalMinor === undefined || currency === undefined ? {} : { totalMinor, currency }),
+  };
+};
+
+export const meView = (state: SubCaseState): MeView => ({
+  caseUrn: urn("case", state.caseId),
+  groupId: state.groupId,
+  tier: state.tier,
+  language: state.language satisfies Language,
+  status: state.status,
+  passengers: state.passengers.map(({ urn: passengerUrn, firstName, lastName }) => ({
+    urn: passengerUrn,
+    ...(firstName === undefined ? {} : { firstName }),
+    ...(lastName === undefined ? {} : { lastName }),
+  })),
+  flight: { ...state.flight, scheduledDeparture: state.flight.scheduledDeparture.toISOString() },
+  ...(state.nextFlight === undefined
+    ? {}
+    : {
+        nextFlight: {
+          ...state.nextFlight,
+          scheduledDeparture: state.nextFlight.scheduledDeparture.toISOString(),
+        },
+      }),
+});
+
+/** What a passenger sees. Before it is ready an offer has only its state; a declined one keeps what was offered. */
+export const offerView = (state: SubCaseState, version: number, voucherQr: string | undefined): OfferView => {
+  const hotel = currentCandidate(state);
+  const { voucher, ride, card, assignment, offer } = state;
+  if (offer.state === "PENDING" || hotel === undefined || assignment === undefined)
+    return { state: offer.state, version };
+  const { stars } = hotel.offer;
+  return {
+    state: offer.state,
+    hotel: {
+      urn: hotel.hotelUrn,
+      name: hotel.offer.name,
+      address: hotel.offer.address,
+      ...(stars === undefined ? {} : { stars }),
+    },
+    checkIn: assignment.stay.checkIn,
+    checkOut: assignment.stay.checkOut,
+    nights: assignment.stay.nights,
+    rooms: state.reservation?.rooms ?? hotel.rooms,
+    ...(voucher === undefined || voucherQr === undefined
+      ? {}
+      : { voucher: { urn: urn("voucher", voucher.voucherId), code: voucher.code, qr: voucherQr } }),
+    transport: rideView(ride),
+    ...(card === undefined ? {} : { walletCardUrl: "/v1/me/wallet" }),
+    version,
+  };
+};
+
+const rideView = (ride: SubCaseState["ride"]): NonNullable<OfferView["transport"]> =>
+  ride === undefined
+    ? { status: "pending" }
+    : {
+        status: ride.status === "booked" ? "booked" : "declined",
+        vehicleType: ride.vehicleType,
+        pickupAt: ride.pickupAt.toISOString(),
+      };

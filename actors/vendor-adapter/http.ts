@@ -1,0 +1,192 @@
+/** Owns one HTTP call to a vendor and what its end means: answered, surely not done, or in doubt. Knows no dialect. */
+import { Ajv, type ValidateFunction } from "ajv";
+import addFormats from "ajv-formats";
+import type { Static, TSchema } from "typebox";
+import type { CallContext, InDoubt, RefusalCode, Refused, Unavailable } from "./ports.ts";
+
+export interface VendorOptions {
+  /** Without a trailing slash. */
+  baseUrl: string;
+  apiKey: string;
+  /** Per call: connecting, sending and reading the whole answer. */
+  timeoutMs: number;
+  /** A larger answer counts as malformed; default 8 MiB. */
+  answerBytesMax?: number;
+}
+
+export interface VendorCall<Body, Problem> {
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Below the base URL, already encoded. */
+  path: string;
+  body?: unknown;
+  headers: Record<string, string>;
+  /** Of a 2xx answer. */
+  success: ValidateFunction<Body>;
+  /** Of a 4xx answer. */
+  problem: ValidateFunction<Problem>;
+}
+
+/** A well-formed answer: yes, or the vendor's own no (which the adapter puts into our words). */
+export type VendorAnswer<Body, Problem> =
+  | { outcome: "success"; status: number; body: Body }
+  | { outcome: "problem"; status: number; body: Problem };
+
+/** No answer that means anything: the work may be done or not. */
+interface Unknown {
+  outcome: "unknown";
+  detail: string;
+}
+
+const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+// ajv-formats is CommonJS: its callable stands under `default` for the type checker alone.
+(addFormats as unknown as (instance: Ajv) => void)(ajv);
+
+/** Compiled once, at import. Members that the schema doesn't name are let through: vendors add to their answers. */
+export const validatorOf = <Schema extends TSchema>(schema: Schema): ValidateFunction<Static<Schema>> =>
+  ajv.compile<Static<Schema>>(schema);
+
+/** Errors before anything was sent: there was nobody to send it to. */
+const neverSent = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+const defaultAnswerBytesMax = 8 * 1024 * 1024;
+
+/** The last word of a chain of causes: `fetch failed` alone says nothing. */
+const causeOf = (error: unknown): { code: string; message: string } => {
+  if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0]);
+  if (error instanceof Error && error.cause instanceof Error) return causeOf(error.cause);
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return { code, message: error instanceof Error ? error.message || error.name : String(error) };
+};
+
+/** Undefined: longer than allowed. */
+const readBounded = async (response: Response, bytesMax: number): Promise<string | undefined> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Undefined passes no schema; the caller reports it as malformed.
+    return undefined;
+  }
+};
+
+/** Seconds or a date (RFC 9110, 10.2.3). */
+const retryAfterMs = (header: string | null): number | undefined => {
+  if (header === null) return undefined;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) && ms >= 0 ? ms : undefined;
+};
+
+export class VendorHttp {
+  readonly #options: VendorOptions;
+
+  constructor(options: VendorOptions) {
+    this.#options = options;
+  }
+
+  /** Never throws for what a vendor or the network does; what taught nothing is unavailable, as asking again does no harm. */
+  async read<Body, Problem>(
+    call: VendorCall<Body, Problem>,
+    context: CallContext,
+  ): Promise<VendorAnswer<Body, Problem> | Refused | Unavailable> {
+    const end = await this.#exchange(call, context, {});
+    return end.outcome === "unknown" ? { ...end, outcome: "unavailable" } : end;
+  }
+
+  /** Never throws for what a vendor or the network does. @param reference the idempotency key, the same in each retry. */
+  async write<Body, Problem>(
+    call: VendorCall<Body, Problem>,
+    reference: string,
+    context: CallContext,
+  ): Promise<VendorAnswer<Body, Problem> | Refused | Unavailable | InDoubt> {
+    const end = await this.#exchange(call, context, { "idempotency-key": reference });
+    return end.outcome === "unknown" ? { ...end, outcome: "in-doubt" } : end;
+  }
+
+  async #exchange<Body, Problem>(
+    call: VendorCall<Body, Problem>,
+    { traceparent, signal }: CallContext,
+    headers: Record<string, string>,
+  ): Promise<VendorAnswer<Body, Problem> | Refused | Unavailable | Unknown> {
+    const timeout = AbortSignal.timeout(this.#options.timeoutMs);
+    const hasBody = call.body !== undefined;
+    try {
+      const response = await fetch(this.#options.baseUrl + call.path, {
+        method: call.method,
+        redirect: "manual",
+        signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+        headers: {
+          accept: "application/json",
+          traceparent,
+          ...(hasBody && { "content-type": "application/json" }),
+          ...call.headers,
+          ...headers,
+        },
+        ...(hasBody && { body: JSON.stringify(call.body) }),
+      });
+      const text = await readBounded(response, this.#options.answerBytesMax ?? defaultAnswerBytesMax);
+      return judge(response, text, call);
+    } catch (error) {
+      // Fetch blames the network with a cause; without one the request itself could not be made, which is a bug of ours.
+      if (error instanceof TypeError && error.cause === undefined) throw error;
+      const { code, message } = causeOf(error);
+      const detail = code === "" ? message : `${code}: ${message}`;
+      return { outcome: neverSent.has(code) ? "unavailable" : "unknown", detail };
+    }
+  }
+}
+
+/**
+ * 429, and 503 that names a time to come back, say that nothing was done. Any other 5xx, a redirect or a body that
+ * isn't the vendor's says nothing at all about what was done.
+ */
+const judge = <Body, Problem>(
+  { status, headers }: Response,
+  text: string | undefined,
+  { success, problem }: VendorCall<Body, Problem>,
+): VendorAnswer<Body, Problem> | Refused | Unavailable | Unknown => {
+  const unknown = (detail: string): Unknown => ({ outcome: "unknown", detail });
+  const waitMs = retryAfterMs(headers.get("retry-after"));
+  if (status === 429 || (status === 503 && waitMs !== undefined)) {
+    const wait = waitMs !== undefined && { retryAfterMs: waitMs };
+    return { outcome: "unavailable", detail: `the vendor answered ${status}`, ...wait };
+  }
+  if (status === 401 || status === 403) {
+    return refusal("NOT_AUTHORISED", `the vendor does not take our credentials (${status})`);
+  }
+  if (status < 200 || status >= 500 || (status >= 300 && status < 400)) {
+    return unknown(`the vendor answered ${status}`);
+  }
+  if (text === undefined) return unknown("the vendor's answer is too long");
+  const body = parseJson(text);
+  if (status < 300 && success(body)) return { outcome: "success", status, body };
+  if (status >= 400 && problem(body)) return { outcome: "problem", status, body };
+  const [first] = (status < 300 ? success.errors : problem.errors) ?? [];
+  const where = body === undefined ? "no JSON" : `${first?.instancePath || "/"} ${first?.message}`;
+  return unknown(`the vendor's answer with status ${status} is malformed: ${where}`);
+};
+
+const detailCharactersMax = 300;
+
+/** @param detail the vendor's words, cut to a length that fits an audit entry. */
+export const refusal = (code: RefusalCode, detail: string): Refused => ({
+  outcome: "refused",
+  code,
+  detail: detail.slice(0, detailCharactersMax),
+});

@@ -1,0 +1,203 @@
+/** Owns what the service asks of vendors, kind by kind, in our words; how one vendor is asked stands in `adapters/`. */
+import type { Coordinates, HotelOffer, HotelSearch } from "../../schemas/hotel.ts";
+import type { Channel, Direction, Money, VehicleType } from "../../schemas/vocabulary.ts";
+
+/** Goes along with every call. */
+export interface CallContext {
+  /** W3C Trace Context. */
+  traceparent: string;
+  /** Gives the call up sooner than the adapter's own timeout would. */
+  signal?: AbortSignal;
+}
+
+/** What a vendor can say no to. A refusal is final: the same request under the same reference gets it again. */
+export const refusalCodes = [
+  "SOLD_OUT",
+  "HOLD_EXPIRED",
+  "PAYMENT_DECLINED",
+  "RECIPIENT_REJECTED",
+  "CAPACITY_EXCEEDED",
+  "NOT_CANCELLABLE",
+  "NOT_FOUND",
+  "INVALID_REQUEST",
+  "NOT_AUTHORISED",
+  "REFERENCE_REUSED",
+  "REFUSED",
+] as const;
+export type RefusalCode = (typeof refusalCodes)[number];
+
+/** The vendor said no, for good. */
+export interface Refused {
+  outcome: "refused";
+  code: RefusalCode;
+  detail: string;
+}
+
+/** Nothing was done, surely; later it may work. Of a read: nothing was learnt. */
+export interface Unavailable {
+  outcome: "unavailable";
+  detail: string;
+  /** What the vendor asked us to wait. */
+  retryAfterMs?: number;
+}
+
+/** Done or not, nobody knows: look it up by the reference before any other step. Never the outcome of a read. */
+export interface InDoubt {
+  outcome: "in-doubt";
+  detail: string;
+}
+
+export type Done<Result> = { outcome: "done" } & Result;
+export type WriteOutcome<Result> = Done<Result> | Refused | Unavailable | InDoubt;
+export type ReadOutcome<Result> = Done<Result> | Refused | Unavailable;
+/** `none`: the vendor has nothing under this reference (as of its answer: a request still on its way may yet arrive). */
+export type LookupOutcome<Result> = ReadOutcome<Result> | { outcome: "none" };
+
+/**
+ * In each write `reference` is ours, stable over retries, and one attempt's alone: another hotel, amount or recipient
+ * needs another one. It is the `Idempotency-Key` and what `lookup` finds the result by. Keys of different operations
+ * do not collide, so that hold, book and cancel of one attempt share it.
+ */
+interface Write {
+  reference: string;
+}
+
+export interface GuestName {
+  givenName: string;
+  familyName: string;
+}
+
+export interface HoldRequest extends Write {
+  offer: HotelOffer;
+  rooms: number;
+  /** Local dates at the airport, `YYYY-MM-DD`; check-out exclusive. */
+  checkIn: string;
+  checkOut: string;
+  /** As the group has them; adapters act on those that they know. */
+  needs: readonly string[];
+}
+
+export interface Hold {
+  holdId: string;
+  /** ISO 8601 UTC; after it the rooms may be gone. */
+  expiresAt: string;
+  /** The whole stay, all rooms. */
+  total: Money;
+}
+
+export interface BookRequest extends Write {
+  holdId: string;
+  leadGuest: GuestName;
+  /** The others; the lead guest isn't repeated. */
+  guests: readonly GuestName[];
+  payment: { method: "GUARANTEE" } | { method: "CARD"; cardId: string };
+}
+
+export interface Booking {
+  bookingId: string;
+  /** What the guest shows at the desk. */
+  confirmationNumber: string;
+  total: Money;
+  freeCancellationUntil?: string;
+}
+
+export interface BookingCancellation {
+  cancelledAt: string;
+  fee: Money;
+}
+
+/** The furthest that the attempt got. */
+export type HotelState =
+  | ({ state: "HELD" | "EXPIRED" } & Hold)
+  | ({ state: "BOOKED" } & Booking)
+  | ({ state: "CANCELLED" } & Booking & BookingCancellation);
+
+export interface HotelPort {
+  /** Offers with at least one room left for the whole stay; empty: nothing there. */
+  search(search: HotelSearch, context: CallContext): Promise<ReadOutcome<{ offers: HotelOffer[] }>>;
+  hold(request: HoldRequest, context: CallContext): Promise<WriteOutcome<Hold>>;
+  book(request: BookRequest, context: CallContext): Promise<WriteOutcome<Booking>>;
+  /** Done, with the same answer, when it was cancelled before. */
+  cancel(
+    request: Write & { bookingId: string },
+    context: CallContext,
+  ): Promise<WriteOutcome<BookingCancellation>>;
+  lookup(request: Write, context: CallContext): Promise<LookupOutcome<HotelState>>;
+}
+
+/** Never a card number or code: those are shown by the vendor's own page. */
+export interface Card {
+  cardId: string;
+  last4: string;
+  expiryMonth: number;
+  expiryYear: number;
+  balance: Money;
+}
+
+export interface PaymentPort {
+  /** @param request `label`: what the card is called at the vendor, at most 100 characters, no contact details. */
+  issueCard(
+    request: Write & { balance: Money; label: string },
+    context: CallContext,
+  ): Promise<WriteOutcome<Card>>;
+  cancelCard(request: Write & { cardId: string }, context: CallContext): Promise<WriteOutcome<Card>>;
+  lookup(
+    request: Write,
+    context: CallContext,
+  ): Promise<LookupOutcome<Card & { state: "ACTIVE" | "CANCELLED" }>>;
+}
+
+export interface RidePlace {
+  label: string;
+  coordinates: Coordinates;
+}
+
+export interface RideRequest extends Write {
+  direction: Direction;
+  vehicleType: VehicleType;
+  /** ISO 8601 UTC. */
+  pickupAt: string;
+  from: RidePlace;
+  to: RidePlace;
+  passengers: number;
+  specialRequirements: readonly string[];
+}
+
+export interface Ride {
+  rideId: string;
+  vehicleType: VehicleType;
+  pickupAt: string;
+  /** What to look for at the kerb. */
+  plate?: string;
+}
+
+export interface TransportPort {
+  book(request: RideRequest, context: CallContext): Promise<WriteOutcome<Ride>>;
+  cancel(request: Write & { rideId: string }, context: CallContext): Promise<WriteOutcome<Ride>>;
+  lookup(
+    request: Write,
+    context: CallContext,
+  ): Promise<LookupOutcome<Ride & { state: "BOOKED" | "CANCELLED" }>>;
+}
+
+export interface MessageRequest extends Write {
+  channel: Channel;
+  /** E.164 for SMS and WHATSAPP, an address for EMAIL. */
+  recipient: string;
+  /** E-mail alone has one. */
+  subject?: string;
+  text: string;
+  /** BCP 47. */
+  language: string;
+}
+
+export interface SentMessage {
+  messageId: string;
+  /** The vendor took it; delivery is told later, by its webhook. */
+  acceptedAt: string;
+}
+
+export interface MessagePort {
+  send(request: MessageRequest, context: CallContext): Promise<WriteOutcome<SentMessage>>;
+  lookup(request: Write, context: CallContext): Promise<LookupOutcome<SentMessage>>;
+}

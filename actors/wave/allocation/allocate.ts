@@ -1,0 +1,176 @@
+/** Owns an allocation from groups and offers to a wave's content; searching, holding and booking the rooms is left to others. */
+import type {
+  Allocation,
+  AllocationResult,
+  GroupNeed,
+  RankingInput,
+  Unplaced,
+} from "../../../schemas/allocation.ts";
+import type { Coordinates, HotelOffer } from "../../../schemas/hotel.ts";
+import type { ResolvedPolicy } from "../../../schemas/policy.ts";
+import type { Tier } from "../../../schemas/vocabulary.ts";
+import { assign } from "./assign.ts";
+import { hotelUrns, ordinal } from "./dedup.ts";
+import { canHold, count, distanceKmBetween, money, roomsNeeded, stockOf } from "./gates.ts";
+import type { Assign } from "./packing.ts";
+import { type Audience, offerKey, type Placement, type Ranked, runPass, type StockedOffer } from "./pass.ts";
+
+export interface AllocationInput {
+  groups: readonly GroupNeed[];
+  offers: readonly HotelOffer[];
+  /** Undefined: no policy matches the tier; its groups are held. */
+  policyOf: (tier: Tier) => ResolvedPolicy | undefined;
+  airport: Coordinates;
+}
+
+/** In this order, each over the rooms that the one before left (contract, "Allocation wave"). */
+export const tierPasses: readonly { name: string; tiers: readonly Tier[] }[] = [
+  { name: "FIRST_BUSINESS", tiers: ["FIRST", "BUSINESS"] },
+  { name: "PREMIUM_ECONOMY", tiers: ["PREMIUM_ECONOMY"] },
+  { name: "ECONOMY", tiers: ["ECONOMY"] },
+  { name: "CREW", tiers: ["CREW"] },
+];
+
+const alternativesMax = 5;
+/** The same hotel from another vendor comes first, but leaves places for other hotels: the hotel itself may be full. */
+const sameHotelAlternativesMax = 2;
+
+/**
+ * Assigns whole groups to hotels, pass by pass: most rooms placed first, then the least weighted objective of cost,
+ * distance and number of hotels. A group is one item throughout, so a family stays in one hotel, and its rooms hold
+ * nobody else, so strangers never share.
+ *
+ * Pure, and independent of the order of groups and offers: whichever vendor answers first, the wave is the same.
+ * Allocations and unplaced stand in the order of `groups`; rankingInputs hold every offer once per pass that has
+ * groups (once per policy where FIRST and BUSINESS have different ones).
+ *
+ * @param solve another solver of the same problem, e.g. an exact one.
+ */
+export const allocate = (input: AllocationInput, solve: Assign = assign): AllocationResult => {
+  const urns = hotelUrns(input.offers);
+  const offers = input.offers
+    .map(
+      (offer, index): StockedOffer => ({
+        offer,
+        hotelUrn: urns[index]!,
+        distanceKm: distanceKmBetween(input.airport, offer.coordinates),
+        stock: stockOf(offer),
+      }),
+    )
+    .sort((a, b) => ordinal(offerKey(a.offer), offerKey(b.offer)));
+  const groups = [...input.groups].sort((a, b) => ordinal(a.groupId, b.groupId));
+  const placements = new Map<GroupNeed, Placement>();
+  const reasons = new Map<GroupNeed, string>();
+  const rankingInputs: RankingInput[] = [];
+  const openHotels = new Set<string>();
+  let objective = 0;
+  for (const pass of tierPasses) {
+    const audiences = audiencesOf(
+      groups.filter(({ tier }) => pass.tiers.includes(tier)),
+      input.policyOf,
+    );
+    if (audiences.length === 0) continue;
+    const result = runPass(pass.name, audiences, offers, openHotels, solve);
+    for (const placement of result.placements) placements.set(placement.group, placement);
+    for (const { group, reason } of result.unplaced) reasons.set(group, reason);
+    rankingInputs.push(...result.rankingInputs);
+    objective += result.objective;
+  }
+  const allocations = input.groups.flatMap((group) => {
+    const placement = placements.get(group);
+    return placement === undefined ? [] : [allocationOf(placement)];
+  });
+  return {
+    allocations,
+    unplaced: input.groups
+      .filter((group) => !placements.has(group))
+      .map(
+        (group): Unplaced => ({
+          groupId: group.groupId,
+          subCaseId: group.subCaseId,
+          rooms: group.rooms,
+          reason: reasons.get(group) ?? `No policy covers ${group.tier}.`,
+        }),
+      ),
+    rankingInputs,
+    totals: totalsOf(allocations),
+    objective,
+  };
+};
+
+/** Tiers of one pass that share a policy are judged together. */
+const audiencesOf = (groups: readonly GroupNeed[], policyOf: AllocationInput["policyOf"]): Audience[] => {
+  const audiences = new Map<string, Audience>();
+  for (const group of groups) {
+    const policy = policyOf(group.tier);
+    if (policy === undefined) continue;
+    const key = `${policy.policyId}@${policy.version}`;
+    const audience = audiences.get(key) ?? { tiers: [], policy, groups: [], ranked: [] };
+    if (!audience.tiers.includes(group.tier)) audience.tiers.push(group.tier);
+    audience.groups.push(group);
+    audiences.set(key, audience);
+  }
+  return [...audiences.values()];
+};
+
+const allocationOf = (placement: Placement): Allocation => {
+  const { group, audience, candidate } = placement;
+  const rooms = roomsNeeded(group, candidate.offer);
+  const { offer } = candidate;
+  const others = candidate.groupsTaken - 1;
+  return {
+    groupId: group.groupId,
+    subCaseId: group.subCaseId,
+    tier: group.tier,
+    hotelUrn: candidate.hotelUrn,
+    offer,
+    rooms,
+    nights: group.nights,
+    totalMinor: offer.nightlyRateMinor * rooms * group.nights,
+    currency: offer.currency,
+    reason:
+      `Score ${candidate.score.toFixed(2)}: ${money(offer.nightlyRateMinor, offer.currency)} a night, ` +
+      `${candidate.distanceKm.toFixed(1)} km from the airport` +
+      `${others > 0 ? `, together with ${count(others, "other group")}` : ""}.`,
+    alternatives: alternativesOf(group, audience, candidate),
+  };
+};
+
+/**
+ * What to try when the hotel refuses, best first: the same hotel from another vendor, then other hotels by score.
+ * All pass the policy and, after the whole wave, still have the rooms.
+ */
+const alternativesOf = (group: GroupNeed, audience: Audience, taken: Ranked): Allocation["alternatives"] => {
+  const same: Allocation["alternatives"] = [];
+  const others = new Map<string, Allocation["alternatives"][number]>();
+  for (const { hotelUrn, offer, stock } of bestFirst(audience)) {
+    if (offer === taken.offer || !canHold(group, offer, stock)) continue;
+    if (hotelUrn === taken.hotelUrn) {
+      if (same.length < sameHotelAlternativesMax) same.push({ hotelUrn, offer });
+    } else if (!others.has(hotelUrn) && others.size < alternativesMax)
+      others.set(hotelUrn, { hotelUrn, offer });
+  }
+  return [...same, ...others.values()].slice(0, alternativesMax);
+};
+
+const sorted = new WeakMap<Audience, Ranked[]>();
+
+/** Sorted once per audience, not once per group. */
+const bestFirst = (audience: Audience): Ranked[] => {
+  const known = sorted.get(audience);
+  if (known !== undefined) return known;
+  const ranked = audience.ranked
+    .filter(({ refusal }) => refusal === undefined)
+    .sort((a, b) => b.score - a.score || ordinal(offerKey(a.offer), offerKey(b.offer)));
+  sorted.set(audience, ranked);
+  return ranked;
+};
+
+const totalsOf = (allocations: readonly Allocation[]): AllocationResult["totals"] => {
+  const totals = new Map<string, number>();
+  for (const { currency, totalMinor } of allocations)
+    totals.set(currency, (totals.get(currency) ?? 0) + totalMinor);
+  return [...totals]
+    .sort(([a], [b]) => ordinal(a, b))
+    .map(([currency, amountMinor]) => ({ currency, amountMinor }));
+};

@@ -1,0 +1,137 @@
+/** Owns the choice of solver for the assignment: several starts, local search, and the exact search where the problem is small. */
+import { branchAndBound } from "./branch-and-bound.ts";
+import { improve, settle, shake } from "./improve.ts";
+import { type Assign, type AssignmentProblem, isBetter, Packing, unplaced } from "./packing.ts";
+import { byDifficulty, fill, repair } from "./repair.ts";
+
+const exactItemsMax = 16;
+/** Each node looks at every bin, so the bound on work is on both together. */
+const exactStepsMax = 100_000;
+
+/** Local search, then on small problems the exact search from its result. No clock and no randomness: a run repeats exactly. */
+export const assign: Assign = (problem) => {
+  const found = assignByLocalSearch(problem);
+  if (problem.items.length > exactItemsMax || problem.bins.length === 0) return found;
+  return branchAndBound(problem, found, Math.floor(exactStepsMax / problem.bins.length)).assignment;
+};
+
+/** The best of several constructions after repair and improvement. */
+export const assignByLocalSearch: Assign = (problem) => {
+  let best: Packing | undefined;
+  for (const construct of constructionsFor(problem)) {
+    const packing = new Packing(problem);
+    construct(packing);
+    repair(packing);
+    saveRooms(packing, problem);
+    improve(packing);
+    if (best === undefined || isBetter(packing, best)) best = packing;
+  }
+  if (optionsOf(problem) <= shakeOptionsMax) shake(best!);
+  return [...best!.binOf];
+};
+
+const saveRoundsMax = 8;
+
+/**
+ * Where some item takes more rooms at one hotel than at another and not all are placed: the search for least cost,
+ * run on the rooms wasted instead, frees rooms for those still waiting. From what is placed, and from nothing.
+ */
+const saveRooms = (packing: Packing, problem: AssignmentProblem): void => {
+  if (packing.unplacedItems().length === 0 || !isWasteful(problem)) return;
+  const waste = wasteAsCost(problem);
+  for (const start of [[...packing.binOf], []]) {
+    const thrifty = new Packing(waste);
+    start.forEach((bin, item) => {
+      thrifty.move(item, bin);
+    });
+    for (let round = 0, better = true; better && round < saveRoundsMax; round++) {
+      const value = thrifty.value;
+      repair(thrifty);
+      better = settle(thrifty) || thrifty.value > value;
+    }
+    if (thrifty.value > packing.value)
+      for (let item = 0; item < packing.itemCount; item++) packing.move(item, thrifty.binOf[item]!);
+  }
+};
+
+const isWasteful = (problem: AssignmentProblem): boolean =>
+  problem.items.some((item) => item.options.some((option) => option.rooms > item.value));
+
+const wasteAsCost = (problem: AssignmentProblem): AssignmentProblem => ({
+  bins: problem.bins,
+  openingCost: problem.openingCost.map(() => 0),
+  items: problem.items.map((item) => ({
+    ...item,
+    options: item.options.map((option) => ({ ...option, cost: option.rooms - item.value })),
+  })),
+});
+
+/** Opens a site only when none that is open can take the next item. */
+const reluctantly = (packing: Packing): void => fill(packing);
+
+/** Each to its cheapest bin, whatever it costs to open; closing sites is left to the improvement. */
+const eagerly = (packing: Packing): void => {
+  for (const item of byDifficulty(packing, packing.unplacedItems())) {
+    let best = unplaced;
+    for (let bin = 0; bin < packing.binCount; bin++)
+      if (
+        packing.fits(item, bin) &&
+        (best === unplaced || packing.costAt(item, bin) < packing.costAt(item, best))
+      )
+        best = bin;
+    if (best !== unplaced) packing.move(item, best);
+  }
+};
+
+/** Fills site after site, always the one with the least cost per unit of value including its opening. */
+const siteBySite = (packing: Packing): void => {
+  const closed = new Set(packing.openingCost.keys());
+  while (closed.size > 0 && packing.unplacedItems().length > 0) {
+    let best: { site: number; price: number } | undefined;
+    for (const site of closed) {
+      const mark = packing.mark();
+      const before = { value: packing.value, cost: packing.cost };
+      fillSite(packing, site);
+      const placed = packing.value - before.value;
+      const price = (packing.cost - before.cost) / placed;
+      packing.undo(mark);
+      packing.cost = before.cost;
+      if (placed === 0) continue;
+      if (best === undefined || price < best.price) best = { site, price };
+    }
+    if (best === undefined) return;
+    fillSite(packing, best.site);
+    closed.delete(best.site);
+  }
+};
+
+const fillSite = (packing: Packing, site: number): void => {
+  for (const item of byDifficulty(packing, packing.unplacedItems()))
+    for (const bin of packing.binsOfSite[site]!)
+      if (packing.binOf[item] === unplaced && packing.fits(item, bin)) packing.move(item, bin);
+};
+
+/** Hardest first into the fullest bin that takes it: leaves the largest gaps for the repair. */
+const tightly = (packing: Packing): void => {
+  for (const item of byDifficulty(packing, packing.unplacedItems())) {
+    let best = unplaced;
+    for (let bin = 0; bin < packing.binCount; bin++)
+      if (
+        packing.fits(item, bin) &&
+        (best === unplaced || packing.freeRooms[bin]! < packing.freeRooms[best]!)
+      )
+        best = bin;
+    if (best !== unplaced) packing.move(item, best);
+  }
+};
+
+/** Above so many options (items × bins) a stage costs more time than an answer at once may take. */
+const allStartsOptionsMax = 8_000;
+const shakeOptionsMax = 500;
+
+const optionsOf = (problem: AssignmentProblem): number => problem.items.length * problem.bins.length;
+
+const constructionsFor = (problem: AssignmentProblem): ((packing: Packing) => void)[] =>
+  optionsOf(problem) > allStartsOptionsMax
+    ? [siteBySite, eagerly]
+    : [siteBySite, eagerly, reluctantly, tightly];

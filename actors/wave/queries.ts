@@ -1,0 +1,94 @@
+/** Owns the reads of waves, each beside the index that serves it. */
+import type { Document } from "mongodb";
+import type { AllocationView } from "../../schemas/case.ts";
+import type { Query } from "../../schemas/command.ts";
+import { Problem } from "../../schemas/problems.ts";
+import { idOf, urn } from "../../schemas/urn.ts";
+import type { WaveView } from "../../schemas/wave.ts";
+import type { ActorContext } from "../runtime/host.ts";
+import { requireAirport } from "../runtime/reach.ts";
+import { loadedOf } from "../runtime/store.ts";
+import type { WaveState } from "./state.ts";
+
+export const schemaVersion = 1;
+export const collection = "waves";
+export const waveIndexes = [{ name: "case", key: { caseId: 1, _id: 1 } }] as const;
+
+const allocationViews = (wave: WaveState): AllocationView[] =>
+  wave.allocations.map((allocation) => ({
+    groupId: allocation.groupId,
+    subCaseUrn: urn("sub-case", allocation.subCaseId),
+    tier: allocation.tier,
+    hotelUrn: allocation.hotelUrn,
+    hotelName: wave.offers[allocation.offer]?.name ?? "",
+    rooms: allocation.rooms,
+    nights: allocation.nights,
+    totalMinor: allocation.totalMinor,
+    currency: allocation.currency,
+    reason: allocation.reason,
+  }));
+
+const rankingViews = (wave: WaveState): WaveView["rankingInputs"] =>
+  wave.rankingInputs.flatMap(({ offer: index, hotelUrn, distanceKm, ...ranking }) => {
+    const offer = wave.offers[index];
+    if (offer === undefined) return [];
+    const { name, vendor, providerOfferId, stars, nightlyRateMinor, currency, roomsLeft } = offer;
+    const candidate = {
+      hotelUrn,
+      name,
+      vendor,
+      providerOfferId,
+      nightlyRateMinor,
+      currency,
+      roomsLeft,
+      distanceKm,
+    };
+    return [{ ...ranking, candidate: stars === undefined ? candidate : { ...candidate, stars } }];
+  });
+
+export const waveQueries = (context: ActorContext) => {
+  const load = async (tenant: string, waveUrn: string, projection: Document = {}) => {
+    const found = await context.documents
+      .tenant(tenant)
+      .collection<Document>(collection)
+      .findOne({ _id: idOf(waveUrn) as never }, { projection: { ...projection, outbox: 0, handled: 0 } });
+    return found === null ? undefined : loadedOf<WaveState>(found, { schemaVersion });
+  };
+
+  return {
+    /** GET /v1/allocation/wave/{waveUrn}. */
+    detail: async ({ tenant, principal, params }: Query): Promise<WaveView> => {
+      const { waveUrn } = params as { waveUrn: string };
+      const loaded = await load(tenant, waveUrn);
+      if (loaded === undefined)
+        throw new Problem("not-found/resource", "No such wave, or it is still running.");
+      const { state, meta } = loaded;
+      requireAirport(principal, state.airport);
+      return {
+        urn: waveUrn,
+        caseUrn: urn("case", state.caseId),
+        demandUrn: urn("demand", state.demandId),
+        status: "COMPLETED",
+        policies: state.policies.map(({ tier, policyId, version }) => ({
+          tier,
+          policyUrn: urn("policy", policyId),
+          version,
+        })),
+        rankingInputs: rankingViews(state),
+        allocations: allocationViews(state),
+        unplaced: state.unplaced.map(({ groupId, rooms, reason }) => ({ groupId, rooms, reason })),
+        totalCost: state.totals,
+        partialFailures: state.partialFailures,
+        createdAt: state.createdAt.toISOString(),
+        completedAt: state.completedAt.toISOString(),
+        version: meta.version,
+      };
+    },
+
+    /** For the case's detail; empty while the wave runs. */
+    allocations: async ({ tenant, params }: Query): Promise<AllocationView[]> => {
+      const loaded = await load(tenant, (params as { waveUrn: string }).waveUrn, { rankingInputs: 0 });
+      return loaded === undefined ? [] : allocationViews(loaded.state);
+    },
+  };
+};

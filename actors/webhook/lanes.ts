@@ -1,0 +1,244 @@
+/** Owns which subscriptions this process sends for: one lane each, started, changed and stopped as their documents say. */
+import type { Logger } from "pino";
+import type { EventRecord } from "../../schemas/command.ts";
+import { typesFor } from "../../schemas/events.ts";
+import { idOf, urn } from "../../schemas/urn.ts";
+import { type Consuming, consume } from "../../streams/consume.ts";
+import { follow } from "../../streams/follow.ts";
+import { internalSubject, typeFilter } from "../../streams/subjects.ts";
+import { causedId, mintTraceparent } from "../runtime/clock.ts";
+import type { ActorContext } from "../runtime/host.ts";
+import { systemCommand } from "../runtime/send.ts";
+import { KeyedQueue } from "../runtime/serial.ts";
+import { attemptAgain, attemptFirst, type Recipient, recipientOf } from "./attempt.ts";
+import type { Sender } from "./effects.ts";
+import { allSubscriptions, loadSubscription, type Subscription } from "./queries.ts";
+
+/** Attempts under way to one partner from this process: a partner that hangs holds these and nothing else. */
+const firstAttemptsAtOnce = 8;
+const retriesAtOnce = 4;
+/** How often a subscription's position is written to its document. */
+const notePositionEveryMs = 60_000;
+/** A stop waits this long for attempts under way, then interrupts them. */
+const stopGraceMs = 2500;
+
+interface Lane {
+  recipient: Recipient;
+  /** The filters that its consumer was started with. */
+  filters: string[];
+  consuming: Consuming[];
+  /** Something was attempted since the position was last noted. */
+  moved: boolean;
+  notedAt: Date;
+}
+
+const durableOf = (clientId: string): string => `hook_${clientId}`;
+const retryDurableOf = (clientId: string): string => `hookretry_${clientId}`;
+
+/** All lanes of this process, over all airlines. */
+export class Lanes {
+  readonly #context: ActorContext;
+  readonly #sender: Sender;
+  readonly #log: Logger;
+  readonly #lanes = new Map<string, Lane>();
+  /** What is done to one lane is done one after another. */
+  readonly #queue = new KeyedQueue();
+  readonly #underWay = new Set<Promise<void>>();
+  #following: Consuming | undefined;
+  #forget: (() => void) | undefined;
+  #sweeper: NodeJS.Timeout | undefined;
+  #stopping = false;
+
+  constructor(context: ActorContext, sender: Sender) {
+    this.#context = context;
+    this.#sender = sender;
+    this.#log = context.log.child({ actor: "webhook" });
+  }
+
+  /** Follows changes first and looks second, so that nothing falls between. */
+  async start(): Promise<void> {
+    this.#following = await follow(this.#context.streams, {
+      stream: "INTERNAL",
+      filterSubjects: [typeFilter("int", "webhook.subscription-changed")],
+      log: this.#log,
+      handle: (message) => {
+        const { tenant, data } = message.json() as EventRecord<{ subscription: string }>;
+        this.#reconcileSoon(idOf(tenant), idOf(data.subscription));
+      },
+    });
+    this.#forget = this.#context.tenants.onEach(({ code }) => this.#track(this.#sweepTenant(code)));
+    // The sweep brings up what failed to start, and notes positions.
+    this.#sweeper = setInterval(() => this.#sweep(), this.#context.config.SWEEP_INTERVAL_MS);
+    await Promise.all(this.#underWay);
+  }
+
+  #sweep(): void {
+    for (const { code } of this.#context.tenants.all()) this.#track(this.#sweepTenant(code));
+  }
+
+  async #sweepTenant(tenant: string): Promise<void> {
+    const found = await allSubscriptions(this.#context.documents.tenant(tenant));
+    await Promise.all(found.map(({ id }) => this.#reconcile(tenant, id)));
+  }
+
+  #reconcileSoon(tenant: string, id: string): void {
+    this.#track(this.#reconcile(tenant, id));
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error) => this.#log.error({ err: error }, "webhook lanes not brought up to date; tried again"))
+      .finally(() => this.#underWay.delete(tracked));
+    this.#underWay.add(tracked);
+  }
+
+  /** Makes the lane what the document says now. */
+  #reconcile(tenant: string, id: string): Promise<void> {
+    return this.#queue.run(id, async () => {
+      if (this.#stopping) return;
+      const found = await loadSubscription(this.#context.documents.tenant(tenant), { id });
+      const filters = found === undefined ? [] : filtersOf(tenant, found);
+      const lane = this.#lanes.get(id);
+      if (found === undefined || filters.length === 0) {
+        if (lane !== undefined) await this.#close(id, lane, found);
+        return;
+      }
+      const recipient = recipientOf(tenant, found, this.#context.config.sealKey);
+      if (lane !== undefined && lane.filters.join() === filters.join()) {
+        lane.recipient = recipient;
+        await this.#notePosition(lane, notePositionEveryMs);
+        return;
+      }
+      if (lane !== undefined) await this.#close(id, lane, found);
+      await this.#open(found, recipient, filters);
+    });
+  }
+
+  async #open(subscription: Subscription, recipient: Recipient, filters: string[]): Promise<void> {
+    const { clientId } = recipient;
+    const lane: Lane = {
+      recipient,
+      filters,
+      consuming: [],
+      moved: false,
+      notedAt: this.#context.clock.now(),
+    };
+    const parts = { ...this.#context, sender: this.#sender };
+    const { createdAt } = subscription.state;
+    const { streams } = this.#context;
+    const common = { owner: "webhook", log: this.#log };
+    this.#lanes.set(recipient.id, lane);
+    try {
+      lane.consuming.push(
+        await consume(streams, {
+          ...common,
+          stream: "EVENTS",
+          durable: durableOf(clientId),
+          filterSubjects: filters,
+          begin: await this.#beginOf(subscription),
+          concurrency: firstAttemptsAtOnce,
+          handle: (delivery) => {
+            lane.moved = true;
+            return attemptFirst(parts, lane.recipient, delivery);
+          },
+        }),
+      );
+      lane.consuming.push(
+        await consume(streams, {
+          ...common,
+          stream: "INTERNAL",
+          durable: retryDurableOf(clientId),
+          filterSubjects: [dueFilter(recipient)],
+          begin: { time: createdAt },
+          concurrency: retriesAtOnce,
+          handle: (delivery) => attemptAgain(parts, lane.recipient, delivery),
+        }),
+      );
+    } catch (error) {
+      this.#lanes.delete(recipient.id);
+      await Promise.all(lane.consuming.map((consuming) => consuming.stop()));
+      throw error;
+    }
+    this.#log.info({ tenant: recipient.tenant, clientId }, "webhook lane open");
+  }
+
+  /**
+   * Where the durable begins when the server doesn't know it: at the registration, or behind the position kept in the
+   * document. A stream that is shorter than that position is another one, and is read from the registration on.
+   */
+  async #beginOf({ state }: Subscription): Promise<{ time: Date } | { afterSequence: number }> {
+    if (state.lastSequence === 0) return { time: state.createdAt };
+    const { state: stream } = await this.#context.streams.manager.streams.info("EVENTS");
+    return stream.last_seq < state.lastSequence
+      ? { time: state.createdAt }
+      : { afterSequence: state.lastSequence };
+  }
+
+  /** Waits for attempts under way. Events stay in the stream, and their place with the durable consumer. */
+  async #close(id: string, lane: Lane, subscription: Subscription | undefined): Promise<void> {
+    this.#lanes.delete(id);
+    await Promise.all(lane.consuming.map((consuming) => consuming.stop()));
+    await this.#notePosition(lane, 0);
+    const { tenant, clientId } = lane.recipient;
+    const state = subscription?.state;
+    if (state?.status === "PAUSED") {
+      this.#log.warn(
+        { tenant, clientId, reason: state.pauseReason },
+        "webhook subscription paused: its events wait until a test delivery succeeds",
+      );
+    } else this.#log.info({ tenant, clientId }, "webhook lane closed");
+  }
+
+  /** The durable's own position, which counts the work of every process. */
+  async #notePosition(lane: Lane, everyMs: number): Promise<void> {
+    const { clock, streams, call } = this.#context;
+    const now = clock.now();
+    if (!lane.moved || now.getTime() - lane.notedAt.getTime() < everyMs) return;
+    lane.moved = false;
+    lane.notedAt = now;
+    const { id, tenant, clientId } = lane.recipient;
+    const info = await streams.manager.consumers.info("EVENTS", durableOf(clientId));
+    const sequence = info.ack_floor.stream_seq;
+    const trace = { tenant, correlationUrn: urn("correlation", id), traceparent: mintTraceparent() };
+    await call(
+      "webhook.note-position",
+      systemCommand("webhook", trace, {
+        id: causedId(id, "note-position", sequence),
+        name: "webhook.note-position",
+        entity: id,
+        data: { sequence },
+        now,
+      }),
+    );
+  }
+
+  /** Takes nothing more; what is under way may finish for a moment, the rest is interrupted and made again later. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#forget?.();
+    clearInterval(this.#sweeper);
+    const grace = setTimeout(() => void this.#sender.close(), stopGraceMs);
+    await this.#following?.stop();
+    await Promise.all(this.#underWay);
+    const closed = [...this.#lanes].map(([id, lane]) =>
+      this.#queue.run(id, () => this.#close(id, lane, undefined)),
+    );
+    const results = await Promise.allSettled(closed);
+    clearTimeout(grace);
+    await this.#sender.close();
+    for (const result of results) {
+      if (result.status === "rejected")
+        this.#log.warn(
+          { error: String(result.reason) },
+          "a webhook lane was closed without noting its position",
+        );
+    }
+  }
+}
+
+/** Empty: nothing to consume, because it is paused or its scopes let the partner hear nothing. */
+const filtersOf = (tenant: string, { state }: Subscription): string[] =>
+  state.status === "PAUSED" ? [] : typesFor(state.scopes).map((type) => typeFilter("evt", type, tenant));
+
+/** `webhook.attempt-due` of this subscription. */
+const dueFilter = ({ tenant, id }: Recipient): string => internalSubject(tenant, "webhook.attempt-due", id);

@@ -1,0 +1,184 @@
+/** Wires the webhook actor: subscriptions, deliveries, and the lanes of this process that make the attempts. */
+import type { Command } from "../../schemas/command.ts";
+import type { WebhookTestView } from "../../schemas/partner-api.ts";
+import { Problem } from "../../schemas/problems.ts";
+import { urn } from "../../schemas/urn.ts";
+import type { PauseInput, SubscriptionInput } from "../../schemas/webhook.ts";
+import { causedId, derivedId, freshId } from "../runtime/clock.ts";
+import type { Decider } from "../runtime/decider.ts";
+import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
+import { fingerprint, seal } from "../runtime/seal.ts";
+import { post, recipientOf } from "./attempt.ts";
+import {
+  decideDelivery,
+  decideSubscription,
+  deliveryOutgoing,
+  deliveryTimers,
+  type RecordTest,
+  type SealedInput,
+  subscriptionOutgoing,
+} from "./decide.ts";
+import { createSender, Interrupted, type Sender } from "./effects.ts";
+import { Lanes } from "./lanes.ts";
+import { messageOf } from "./message.ts";
+import {
+  deliveries,
+  deliveryIndexes,
+  loadSubscription,
+  subscriptionIndexes,
+  subscriptions,
+  webhookQueries,
+} from "./queries.ts";
+import {
+  type CallResult,
+  type DeliveryEvent,
+  type DeliveryState,
+  evolveDelivery,
+  evolveSubscription,
+  isDelivered,
+  type SealedSecret,
+  type SubscriptionEvent,
+  type SubscriptionState,
+} from "./state.ts";
+import type { TargetRules } from "./target.ts";
+import { subscriptionAudit, subscriptionView } from "./view.ts";
+
+const subscriptionDecider = (rules: TargetRules): Decider<SubscriptionState, SubscriptionEvent> => ({
+  actor: "webhook",
+  kind: "subscription",
+  ...subscriptions,
+  commands: ["put-subscription", "pause", "record-test", "note-position"],
+  indexes: subscriptionIndexes,
+  technical: new Set(["subscription.position-noted", "subscription.tested"]),
+  decide: decideSubscription(rules),
+  evolve: evolveSubscription,
+  outgoing: subscriptionOutgoing,
+  locate: ({ data }) => {
+    const { clientId } = data as { clientId?: string };
+    return clientId === undefined ? undefined : { clientId };
+  },
+  create: ({ name, tenant, now }) => (name === "webhook.put-subscription" ? freshId(tenant, now) : undefined),
+  view: (state, { id }) => subscriptionView(state, id),
+  audit: ({ command, before, after }) =>
+    command.name === "webhook.note-position"
+      ? undefined
+      : {
+          action: command.name === "webhook.record-test" ? "webhook.test" : command.name,
+          ...(command.name === "webhook.pause" ? { reason: (command.data as PauseInput).reason } : {}),
+          before: subscriptionAudit(before),
+          after: subscriptionAudit(after),
+        },
+});
+
+const deliveryDecider = (retryScale: number): Decider<DeliveryState, DeliveryEvent> => ({
+  actor: "webhook",
+  kind: "delivery",
+  ...deliveries,
+  commands: ["record-attempt", "attempt"],
+  indexes: deliveryIndexes,
+  decide: decideDelivery(retryScale),
+  evolve: evolveDelivery,
+  outgoing: deliveryOutgoing,
+  timers: deliveryTimers,
+  view: ({ status, attempts }) => ({ status, attempts: attempts.length }),
+});
+
+export const webhookActor = (context: ActorContext): Actor => {
+  const rules = { allowLoopback: context.config.WEBHOOK_ALLOW_LOOPBACK === "true" };
+  const sender = createSender({ rules, clock: context.clock });
+  return {
+    name: "webhook",
+    deciders: [subscriptionDecider(rules), deliveryDecider(context.config.WEBHOOK_RETRY_SCALE)],
+    queries: webhookQueries(context),
+    commands: { "put-subscription": putSubscription(context), test: testDelivery(context, sender) },
+    start: async () => {
+      const lanes = new Lanes(context, sender);
+      await lanes.start();
+      return () => lanes.stop();
+    },
+  };
+};
+
+/** Seals the secret at the door: no decision, document or message sees it in plain. */
+const putSubscription =
+  ({ config }: ActorContext): CommandFunction =>
+  async (command, dispatch) => {
+    const { secret, ...rest } = command.data as SubscriptionInput;
+    const sealed = secret === undefined ? {} : { secret: sealedSecret(config.sealKey, secret) };
+    const data: SealedInput = { ...rest, ...sealed };
+    return dispatch("put-subscription", { ...command, entity: "", data });
+  };
+
+const sealedSecret = (key: Buffer, secret: string): SealedSecret => {
+  if (!/^[\x21-\x7e]{16,256}$/.test(secret)) {
+    throw new Problem("validation/body", "The subscription is not valid.", {
+      errors: [{ pointer: "/secret", detail: "must be 16 to 256 printable characters" }],
+    });
+  }
+  return { sealed: seal(key, secret), fingerprint: fingerprint(key, secret) };
+};
+
+/**
+ * POST /partner/v1/webhooks/test: a real, signed delivery to the caller's own target, whose success re-enables a
+ * paused subscription. The same command sends it again under the same event URN.
+ */
+const testDelivery =
+  (context: ActorContext, sender: Sender): CommandFunction =>
+  async (command, dispatch) => {
+    const { clientId } = command.principal;
+    const found =
+      clientId === undefined
+        ? undefined
+        : await loadSubscription(context.documents.tenant(command.tenant), { clientId });
+    if (found === undefined) throw new Problem("not-found/resource", "You have no webhook subscription.");
+    const recipient = recipientOf(command.tenant, found, context.config.sealKey);
+    let result: CallResult;
+    try {
+      result = await post({ ...context, sender }, recipient, testMessage(command));
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      throw new Problem("upstream/unavailable", "The service is stopping. Test again.");
+    }
+    const delivered = isDelivered(result);
+    const { at, status } = result;
+    const data: RecordTest = { at, delivered, ...(status === undefined ? {} : { status }) };
+    await dispatch("record-test", {
+      ...command,
+      id: causedId(command.id, "record-test", at),
+      name: "webhook.record-test",
+      entity: found.id,
+      data,
+    });
+    const view: WebhookTestView = {
+      delivered,
+      ...(status === undefined ? {} : { status }),
+      ...(delivered ? {} : { detail: detailOf(result) }),
+    };
+    return { ok: view };
+  };
+
+const testMessage = ({ id, tenant, correlationUrn, traceparent, issuedAt, principal }: Command) =>
+  messageOf({
+    urn: urn("event", derivedId(tenant, `webhook.test\n${id}`, new Date(issuedAt))),
+    type: "webhook.test",
+    occurred_at: issuedAt,
+    tenant: urn("airline", tenant),
+    correlation_urn: correlationUrn,
+    traceparent,
+    data: { clientId: principal.clientId },
+  });
+
+const detailOf = ({ status, failure, excerpt }: CallResult): string => {
+  switch (failure) {
+    case "TIMEOUT":
+      return "No complete answer within 10 s.";
+    case "TARGET_REFUSED":
+      return excerpt ?? "The target is refused.";
+    case "ANSWER_TOO_LONG":
+      return "The answer is longer than 1 MiB.";
+    case "CONNECTION":
+      return `The connection failed (${excerpt ?? "no reason known"}).`;
+    case undefined:
+      return `A 2xx answer is needed; redirects are not followed. The receiver answered ${status}.`;
+  }
+};

@@ -1,0 +1,108 @@
+/** Owns turning a row of a route table into what a request needs, once at start: validators, tenant checks, headers. */
+import type { Role, Scope } from "../schemas/vocabulary.ts";
+import {
+  compileBody,
+  compileParams,
+  compileQuery,
+  type MatchBody,
+  type MatchParams,
+  type MatchQuery,
+} from "./checks/match-schema.ts";
+import { type CheckUrns, compileUrnCheck } from "./checks/own-urns.ts";
+import { bodyBytesDefault, type HandlerName, type Route, type Surface } from "./route.ts";
+
+export type Target =
+  | { kind: "command"; name: string; entity: string | undefined }
+  | { kind: "query"; name: string }
+  | { kind: "handler"; name: HandlerName };
+
+export interface CompiledRoute {
+  id: string;
+  surface: Surface;
+  public: boolean;
+  /** Undefined: not a matter of roles. Any one of them opens the route. */
+  roles: readonly Role[] | undefined;
+  scopes: readonly Scope[] | undefined;
+  rate: "read" | "write";
+  idempotent: boolean;
+  target: Target;
+  success: number;
+  produces: "application/json" | "text/html";
+  /** Names of the path's parameters, in their order. */
+  paramNames: readonly string[];
+  /** 0: the route takes no body. */
+  bodyBytesMax: number;
+  matchParams: MatchParams | undefined;
+  matchQuery: MatchQuery | undefined;
+  matchBody: MatchBody | undefined;
+  checkParamUrns: CheckUrns | undefined;
+  checkQueryUrns: CheckUrns | undefined;
+  checkBodyUrns: CheckUrns | undefined;
+  /** Of every success. */
+  headers: readonly (readonly [string, string])[];
+}
+
+export const compileRoute = (route: Route): CompiledRoute => ({
+  id: route.id,
+  surface: route.surface,
+  public: "public" in route,
+  roles: "role" in route ? [route.role].flat() : undefined,
+  scopes: "scope" in route ? [route.scope].flat() : undefined,
+  rate: route.rate,
+  idempotent: route.idempotent ?? false,
+  target: targetOf(route),
+  success: route.success,
+  produces: route.produces ?? "application/json",
+  paramNames: paramNames(route),
+  bodyBytesMax: route.body === undefined ? 0 : (route.bodyBytesMax ?? bodyBytesDefault),
+  matchParams: route.params && compileParams(route.params),
+  matchQuery: route.querystring && compileQuery(route.querystring),
+  matchBody: route.body && compileBody(route.body),
+  checkParamUrns: compileUrnCheck(route.params),
+  checkQueryUrns: compileUrnCheck(route.querystring),
+  checkBodyUrns: compileUrnCheck(route.body),
+  headers: successHeaders(route),
+});
+
+const targetOf = (route: Route): Target => {
+  if ("command" in route) return { kind: "command", name: route.command, entity: route.entity };
+  if ("query" in route) return { kind: "query", name: route.query };
+  return { kind: "handler", name: route.handler };
+};
+
+/** @throws Error when the path's braces and the schema of the parameters differ */
+const paramNames = (route: Route): string[] => {
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const described = Object.keys(route.params?.properties ?? {});
+  if ([...names].sort().join() !== described.sort().join())
+    throw new Error(`route ${route.id}: path parameters and their schema differ`);
+  return names;
+};
+
+const cacheHeaders: Record<NonNullable<Route["cache"]>, [string, string][]> = {
+  none: [["Cache-Control", "no-store"]],
+  // Contract, "Passenger API".
+  passenger: [
+    ["Cache-Control", "private, max-age=60"],
+    ["Vary", "Authorization"],
+  ],
+  // "Writes emit a cache purge" (the same place): private caches are the only ones that may keep those reads.
+  purge: [
+    ["Cache-Control", "no-store"],
+    ["Clear-Site-Data", '"cache"'],
+  ],
+  public: [["Cache-Control", "public, max-age=300"]],
+};
+
+const successHeaders = (route: Route): [string, string][] => {
+  const html = route.produces === "text/html";
+  return [
+    ["Content-Type", html ? "text/html; charset=utf-8" : "application/json"],
+    ...cacheHeaders[route.cache ?? "none"],
+    ["X-Content-Type-Options", "nosniff"],
+    ...(html ? [["Content-Security-Policy", pagePolicy] as [string, string]] : []),
+  ];
+};
+
+/** A printable page needs its own style and its embedded QR code, and nothing else from anywhere. */
+const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";

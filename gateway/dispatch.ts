@@ -1,0 +1,106 @@
+/** Owns calling the actors: the envelope made of a checked request, and what a failed call means to the caller. */
+import type { ServiceBroker } from "moleculer";
+import type { Accepted, Command, Principal, Query, Reply, Trace } from "../schemas/command.ts";
+import { Problem } from "../schemas/problems.ts";
+import { idOf } from "../schemas/urn.ts";
+import type { CompiledRoute } from "./compile-route.ts";
+
+/** Longer than any synchronous answer should take; the caller is then told to come back. */
+const callTimeoutMs = 10_000;
+
+/** A request that has passed every check of the gateway. Members are stripped of what no schema knows. */
+export interface CheckedRequest {
+  route: CompiledRoute;
+  trace: Trace;
+  principal: Principal;
+  now: Date;
+  params: Record<string, unknown>;
+  query: Record<string, unknown>;
+  body: Record<string, unknown>;
+  /** Of the body as it came. */
+  bodyBytes: number;
+  idempotencyKey: string | undefined;
+  /** From `If-Match`. */
+  expectedVersion: number | undefined;
+  /** The client's address; empty once it has gone. Asked for by few, and a native call. */
+  address: () => string;
+}
+
+/** Keeps a large command's data elsewhere and gives back the command with a reference in its place. */
+export type StageCommand = (command: Command) => Promise<Command>;
+
+export interface Dispatch {
+  /** @throws Problem the actor's refusal, or upstream/unavailable; anything else that is thrown is a bug */
+  command(name: string, command: Command): Promise<Accepted>;
+  query(name: string, query: Query): Promise<Accepted>;
+}
+
+export const createDispatch = (broker: ServiceBroker): Dispatch => {
+  const call = async (name: string, envelope: Command | Query): Promise<Accepted> => {
+    let reply: Reply;
+    try {
+      reply = await broker.call<Reply, Command | Query>(name, envelope, { timeout: callTimeoutMs });
+    } catch (error) {
+      throw isUnreachable(error) ? unavailable(name) : error;
+    }
+    if ("problem" in reply) throw Problem.from(reply.problem);
+    return reply;
+  };
+  return { command: call, query: call };
+};
+
+/** By name, because an error from another process is not an instance of this one's classes. */
+const unreachable: ReadonlySet<string> = new Set([
+  "ServiceNotFoundError",
+  "ServiceNotAvailableError",
+  "RequestTimeoutError",
+  "RequestSkippedError",
+  "RequestRejectedError",
+  "QueueIsFullError",
+  "BrokerDisconnectedError",
+]);
+
+const isUnreachable = (error: unknown): boolean => error instanceof Error && unreachable.has(error.name);
+
+const unavailable = (name: string): Problem => {
+  const actor = name.slice(0, name.indexOf("."));
+  return new Problem("upstream/unavailable", `The ${actor} service does not answer right now.`, {
+    failedDomain: actor,
+    retryAfterSeconds: 30,
+  });
+};
+
+/** The command that a row and its request make. Its data is the body, the other path parameters and the query. */
+export const commandOf = (
+  request: CheckedRequest,
+  target: { name: string; entity: string | undefined },
+): Command => {
+  const { route, trace, principal, body, idempotencyKey } = request;
+  const data: Record<string, unknown> = { ...body, ...request.params, ...request.query };
+  const entity = target.entity === undefined ? "" : idOf(String(data[target.entity]));
+  if (target.entity !== undefined) delete data[target.entity];
+  const expectedVersion = (body.version as number | undefined) ?? request.expectedVersion;
+  const fencingToken = body.fencingToken as number | undefined;
+  return {
+    ...trace,
+    id:
+      idempotencyKey === undefined
+        ? `api:${trace.correlationUrn.slice("urn:correlation:".length)}`
+        : `api:${principal.tenant}:${principal.urn}:${route.id}:${idempotencyKey}`,
+    name: target.name,
+    tenant: principal.tenant,
+    entity,
+    principal,
+    issuedAt: request.now.toISOString(),
+    ...(expectedVersion === undefined ? {} : { expectedVersion }),
+    ...(fencingToken === undefined ? {} : { fencingToken }),
+    data,
+  };
+};
+
+export const queryOf = ({ trace, principal, params, query }: CheckedRequest): Query => ({
+  ...trace,
+  tenant: principal.tenant,
+  principal,
+  params: { ...params, ...query },
+});

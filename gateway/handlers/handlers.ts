@@ -1,0 +1,37 @@
+/** Owns what answers a checked request: the general way to an actor and back, and the table of the gateway's own handlers. They return; they never write. */
+import type { Accepted } from "../../schemas/command.ts";
+import { type CheckedRequest, commandOf, type Dispatch, queryOf, type StageCommand } from "../dispatch.ts";
+import type { HttpAnswer } from "../http/exchange.ts";
+import type { HandlerName } from "../route.ts";
+
+export type Handler = (request: CheckedRequest) => Promise<HttpAnswer>;
+export type Handlers = Readonly<Record<HandlerName, Handler>>;
+
+/** More than this does not travel as a message (the bus takes 1 MiB at most). */
+const messageBodyBytesMax = 256 * 1024;
+
+/** Sends a request where its row says. `stage` is undefined where no actor can be in another process. */
+export const createRouteHandler =
+  (dispatch: Dispatch, handlers: Handlers, stage: StageCommand | undefined): Handler =>
+  async (request) => {
+    const { target } = request.route;
+    switch (target.kind) {
+      case "handler":
+        return handlers[target.name](request);
+      case "query":
+        return answer(request, await dispatch.query(target.name, queryOf(request)));
+      case "command": {
+        const command = commandOf(request, target);
+        const large = request.bodyBytes > messageBodyBytesMax;
+        const sent = large && stage !== undefined ? await stage(command) : command;
+        return answer(request, await dispatch.command(target.name, sent));
+      }
+    }
+  };
+
+/** The success that a row promises, with the entity's version as ETag. */
+export const answer = ({ route }: CheckedRequest, { ok, version }: Accepted): HttpAnswer => ({
+  status: route.success,
+  headers: version === undefined ? route.headers : [...route.headers, ["ETag", `"${version}"`]],
+  body: route.produces === "text/html" ? (ok as { html: string }).html : JSON.stringify(ok),
+});

@@ -1,0 +1,319 @@
+/**
+ * Owns one HTTP request and its answer on the socket, and the listening itself: the only HTTP file that touches
+ * uWebSockets.js. It knows nothing of routes, tokens or JSON.
+ */
+
+import * as uWS from "uWebSockets.js";
+import { STATUS_CODES } from "node:http";
+import { Problem } from "../../schemas/problems.ts";
+
+/** Answers above this are offered to the socket in parts, so that a slow reader costs no copy of the whole. */
+const singleWriteBytesMax = 64 * 1024;
+/** An unread request body up to this is drained so that the connection lives on; past it the connection is closed. */
+const drainBytesMax = 32 * 1024 * 1024;
+/** How long a stop waits for what is under way. */
+const closeGraceMs = 3000;
+
+/** Header values as sent; empty where a header is absent. */
+export interface RequestHeaders {
+  readonly authorization: string;
+  readonly cookie: string;
+  readonly host: string;
+  readonly traceparent: string;
+  readonly origin: string;
+  readonly contentType: string;
+  readonly contentEncoding: string;
+  readonly idempotencyKey: string;
+  readonly ifMatch: string;
+}
+
+export interface HttpAnswer {
+  status: number;
+  /** `Content-Length` and `Date` are added by the server. */
+  headers: readonly (readonly [name: string, value: string])[];
+  /** Undefined: no body. */
+  body: string | Buffer | undefined;
+}
+
+/** The client went away before it was answered: nobody is left to tell. */
+export class RequestAborted extends Error {}
+
+export interface Exchange {
+  /** Upper case. */
+  readonly method: string;
+  /** Percent-encoded, without the query. */
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+  readonly headers: RequestHeaders;
+  readonly hasBody: boolean;
+  /** The peer's address; empty once the client has gone. */
+  address(): string;
+  /** Starts keeping the body; to be called in the same tick as the request came. More than the limit is dropped. */
+  collectBody(limitBytes: number): void;
+  /**
+   * The whole body, once.
+   * @throws Problem validation/too-large; RequestAborted
+   */
+  body(): Promise<Buffer>;
+  /** The first call answers; after the client has gone it does nothing. */
+  respond(answer: HttpAnswer): void;
+}
+
+export interface HttpServer {
+  /** The port really listened on. */
+  readonly port: number;
+  /** Stops listening, lets what is under way finish (at most 3 s), then closes every connection. */
+  close(): Promise<void>;
+}
+
+/** The port is in use, or the address is not ours to listen on. */
+export class ListenError extends Error {}
+
+// The binding exports this constant at run time only.
+const exclusivePort = (uWS as unknown as { LIBUS_LISTEN_EXCLUSIVE_PORT: number }).LIBUS_LISTEN_EXCLUSIVE_PORT;
+type ListenSocket = uWS.us_listen_socket | false;
+type ListenOnHost = (
+  host: string,
+  port: number,
+  options: number,
+  done: (socket: ListenSocket) => void,
+) => unknown;
+
+/**
+ * Listens and hands every request to `handle`, which must call `respond` in the end.
+ * @param port 0: any free one
+ * @throws ListenError
+ */
+export const listen = async (
+  host: string,
+  port: number,
+  handle: (exchange: Exchange) => void,
+): Promise<HttpServer> => {
+  const app = uWS.App();
+  const load = new Load();
+  app.any("/*", (res, req) => handle(new UwsExchange(res, req, load)));
+  const socket = await new Promise<ListenSocket>((resolve) => {
+    // Without the exclusive flag a second process would share the port in silence.
+    (app.listen as unknown as ListenOnHost).call(app, host, port, exclusivePort, resolve);
+  });
+  if (socket === false) {
+    app.close();
+    throw new ListenError(`Cannot listen on ${host}:${port}: the port is taken or the address is not local`);
+  }
+  const realPort = uWS.us_socket_local_port(socket as uWS.us_socket);
+  let closed: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    uWS.us_listen_socket_close(socket);
+    await load.drain(closeGraceMs);
+    app.close();
+  };
+  const close = (): Promise<void> => {
+    closed ??= stop();
+    return closed;
+  };
+  return { port: realPort, close };
+};
+
+/** Counts what is under way, so that a stop can wait for it. */
+class Load {
+  draining = false;
+  #underWay = 0;
+  #onIdle: (() => void) | undefined;
+
+  begin(): void {
+    this.#underWay += 1;
+  }
+
+  end(): void {
+    this.#underWay -= 1;
+    if (this.#underWay === 0) this.#onIdle?.();
+  }
+
+  drain(graceMs: number): Promise<void> {
+    this.draining = true;
+    if (this.#underWay === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const deadline = setTimeout(resolve, graceMs);
+      this.#onIdle = () => {
+        clearTimeout(deadline);
+        resolve();
+      };
+    });
+  }
+}
+
+type BodyState = "ignored" | "arriving" | "complete" | "too-large";
+
+class UwsExchange implements Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: RequestHeaders;
+  readonly hasBody: boolean;
+  readonly #res: uWS.HttpResponse;
+  readonly #load: Load;
+  /** Undefined: sent in chunks, of unknown length. */
+  readonly #declaredBytes: number | undefined;
+  #open = true;
+  #answered = false;
+  #bodyState: BodyState = "ignored";
+  #chunks: Buffer[] = [];
+  #receivedBytes = 0;
+  #reader: { resolve: (body: Buffer) => void; reject: (error: Error) => void } | undefined;
+
+  constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, load: Load) {
+    res.onAborted(() => this.#abort());
+    load.begin();
+    this.#res = res;
+    this.#load = load;
+    this.method = req.getCaseSensitiveMethod().toUpperCase();
+    this.path = req.getUrl();
+    this.query = req.getQuery() ?? "";
+    const reading = this.method === "GET" || this.method === "HEAD";
+    // `req` is gone after this tick, and each header costs a native call: reads copy only what they can use.
+    this.headers = {
+      authorization: req.getHeader("authorization"),
+      cookie: req.getHeader("cookie"),
+      host: req.getHeader("host"),
+      traceparent: req.getHeader("traceparent"),
+      origin: reading ? "" : req.getHeader("origin"),
+      contentType: reading ? "" : req.getHeader("content-type"),
+      contentEncoding: reading ? "" : req.getHeader("content-encoding"),
+      idempotencyKey: reading ? "" : req.getHeader("idempotency-key"),
+      ifMatch: reading ? "" : req.getHeader("if-match"),
+    };
+    const length = req.getHeader("content-length");
+    const chunked = length === "" && req.getHeader("transfer-encoding") !== "";
+    this.#declaredBytes = chunked ? undefined : Number(length);
+    this.hasBody = chunked || (this.#declaredBytes ?? 0) > 0;
+  }
+
+  address(): string {
+    return this.#open ? readableAddress(Buffer.from(this.#res.getRemoteAddress())) : "";
+  }
+
+  collectBody(limitBytes: number): void {
+    if (!this.hasBody) {
+      this.#bodyState = "complete";
+      return;
+    }
+    const tooLarge = (this.#declaredBytes ?? 0) > limitBytes;
+    this.#bodyState = tooLarge ? "too-large" : "arriving";
+    this.#res.onData((chunk, isLast) => this.#keep(chunk, isLast, limitBytes));
+  }
+
+  body(): Promise<Buffer> {
+    if (!this.#open) return Promise.reject(new RequestAborted());
+    if (this.#bodyState === "complete") return Promise.resolve(this.#takeBody());
+    if (this.#bodyState === "too-large") return Promise.reject(tooLarge());
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject };
+    });
+  }
+
+  respond(answer: HttpAnswer): void {
+    if (!this.#open || this.#answered) return;
+    this.#answered = true;
+    this.#chunks = [];
+    const close = this.#load.draining || this.#leavesTooMuchUnread();
+    this.#res.cork(() => {
+      this.#res.writeStatus(statusLine(answer.status));
+      for (const [name, value] of answer.headers) this.#res.writeHeader(name, value);
+      this.#end(answer, close);
+    });
+  }
+
+  #end({ status, body }: HttpAnswer, close: boolean): void {
+    const res = this.#res;
+    if (this.method === "HEAD" || status === 204) {
+      // RFC 9110 §9.3.2: HEAD has the headers of GET. The server must not be told this length as its own: it
+      // would wait for the bytes and break the connection at the next request.
+      if (status !== 204 && body !== undefined)
+        res.writeHeader("Content-Length", String(Buffer.byteLength(body)));
+      if (close) res.endWithoutBody(0, true);
+      else res.endWithoutBody();
+    } else if (body === undefined || body.length <= singleWriteBytesMax || close) {
+      res.end(body, close);
+    } else {
+      this.#endInParts(Buffer.from(body as string));
+      return;
+    }
+    this.#finish();
+  }
+
+  #endInParts(body: Buffer): void {
+    const res = this.#res;
+    const start = res.getWriteOffset();
+    const [, done] = res.tryEnd(body, body.length);
+    if (done) {
+      this.#finish();
+      return;
+    }
+    res.onWritable((offset) => {
+      const [ok, allWritten] = res.tryEnd(body.subarray(offset - start), body.length);
+      if (allWritten) this.#finish();
+      return ok;
+    });
+  }
+
+  #keep(chunk: ArrayBuffer, isLast: boolean, limitBytes: number): void {
+    if (this.#bodyState !== "arriving") return;
+    this.#receivedBytes += chunk.byteLength;
+    if (this.#receivedBytes > limitBytes) {
+      this.#bodyState = "too-large";
+      this.#chunks = [];
+      this.#reader?.reject(tooLarge());
+      return;
+    }
+    // The chunk's memory is the server's own and is taken back on return. An answered request needs no body.
+    if (!this.#answered) this.#chunks.push(Buffer.from(new Uint8Array(chunk)));
+    if (!isLast) return;
+    this.#bodyState = "complete";
+    this.#reader?.resolve(this.#takeBody());
+  }
+
+  #takeBody(): Buffer {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  }
+
+  /** Draining keeps a connection alive, but nobody may make us read without an end. */
+  #leavesTooMuchUnread(): boolean {
+    if (!this.hasBody || this.#bodyState === "complete") return false;
+    return this.#declaredBytes === undefined || this.#declaredBytes > drainBytesMax;
+  }
+
+  #finish(): void {
+    this.#open = false;
+    this.#load.end();
+  }
+
+  #abort(): void {
+    if (!this.#open) return;
+    this.#chunks = [];
+    this.#finish();
+    this.#reader?.reject(new RequestAborted());
+  }
+}
+
+const tooLarge = (): Problem =>
+  new Problem(
+    "validation/too-large",
+    "Send less at once; the limit of this route stands in its description.",
+  );
+
+const statusLines = new Map(
+  Object.entries(STATUS_CODES).map(([code, phrase]) => [Number(code), `${code} ${phrase}`]),
+);
+const statusLine = (status: number): string => statusLines.get(status) ?? String(status);
+
+/** Dotted for IPv4 (also when mapped into IPv6, RFC 4291 §2.5.5.2), else eight groups in hexadecimal. */
+const readableAddress = (bytes: Buffer): string => {
+  if (bytes.length === 4) return bytes.join(".");
+  const mapped =
+    bytes.length === 16 && bytes.readUInt16BE(10) === 0xffff && bytes.subarray(0, 10).every((b) => b === 0);
+  if (mapped) return bytes.subarray(12).join(".");
+  return (bytes.toString("hex").match(/.{4}/g) ?? []).join(":");
+};

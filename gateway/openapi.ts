@@ -1,0 +1,216 @@
+/** Owns the published OpenAPI 3.1 descriptions, made from the route tables once at start (contract, "Versioning"). */
+import type { TObject, TSchema } from "typebox";
+import { ProblemResponse } from "../schemas/problem-response.ts";
+import { type ProblemCode, problems } from "../schemas/problems.ts";
+import { scopes } from "../schemas/vocabulary.ts";
+import { type DocumentedSurface, pathsOf, problemsOf, type Route } from "./route.ts";
+import { exampleOf } from "./schema-example.ts";
+
+type Json = Record<string, unknown>;
+
+export interface DescriptionSettings {
+  baseUrl: string;
+  authUrl: string;
+  errorsBase: string;
+}
+
+const titles: Readonly<Record<DocumentedSurface, string>> = {
+  operator: "Stopover operator API",
+  passenger: "Stopover passenger API",
+  partner: "Stopover partner API",
+};
+
+/** The description of one surface: its own routes, and the platform's that name it. */
+export const describeSurface = (
+  surface: DocumentedSurface,
+  routes: readonly Route[],
+  settings: DescriptionSettings,
+): Json => {
+  const components = new Components();
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    if (route.surface !== surface && !route.describedIn?.includes(surface)) continue;
+    for (const [index, path] of pathsOf(route).entries()) {
+      // Operation ids are unique: the path as the field manual prints it is the same operation again.
+      const id = index === 0 ? route.id : `${route.id}${index + 1}`;
+      paths[path] = { ...paths[path], [route.method]: operation(route, id, components, settings.errorsBase) };
+    }
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: titles[surface], version: "1" },
+    servers: serversOf(surface, settings),
+    paths,
+    components: { schemas: components.schemas, securitySchemes: securitySchemes(surface, settings) },
+  };
+};
+
+const serversOf = (surface: DocumentedSurface, { baseUrl }: DescriptionSettings): Json[] =>
+  surface === "passenger"
+    ? [
+        {
+          url: "https://{airlineHost}",
+          description: "Each airline's passengers have a host of their own.",
+          variables: { airlineHost: { default: "stay.airline.example" } },
+        },
+      ]
+    : [{ url: baseUrl }];
+
+const securitySchemes = (surface: DocumentedSurface, { authUrl }: DescriptionSettings): Json => {
+  const bearer = { type: "http", scheme: "bearer", bearerFormat: "JWT" };
+  if (surface === "operator")
+    return { operatorToken: { ...bearer, description: "Access token of the identity provider, RS256." } };
+  if (surface === "passenger")
+    return {
+      sessionToken: { ...bearer, description: "Session token, EdDSA." },
+      sessionCookie: { type: "apiKey", in: "cookie", name: "__Host-session" },
+    };
+  const granted = Object.fromEntries(scopes.map((scope) => [scope, scope]));
+  return {
+    clientCredentials: {
+      type: "oauth2",
+      flows: { clientCredentials: { tokenUrl: `${authUrl}/oauth/token`, scopes: granted } },
+    },
+  };
+};
+
+const securityOf = (route: Route): Json[] => {
+  if ("public" in route) return [];
+  if ("scope" in route) return [route.scope].flat().map((scope) => ({ clientCredentials: [scope] }));
+  return route.surface === "passenger"
+    ? [{ sessionToken: [] }, { sessionCookie: [] }]
+    : [{ operatorToken: [] }];
+};
+
+const operation = (route: Route, operationId: string, components: Components, errorsBase: string): Json => ({
+  operationId,
+  summary: route.summary,
+  description: route.description,
+  tags: [route.path.split("/")[1]],
+  ...("role" in route ? { "x-roles": [route.role].flat() } : {}),
+  security: securityOf(route),
+  parameters: parametersOf(route),
+  ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
+  responses: {
+    [route.success]: successOf(route, components),
+    ...problemResponses(route, components, errorsBase),
+  },
+});
+
+const parametersOf = (route: Route): Json[] => {
+  const parameters: Json[] = [
+    ...Object.entries(route.params?.properties ?? {}).map(([name, schema]) => ({
+      ...parameter(name, "path", schema),
+      required: true,
+    })),
+    ...Object.entries(route.querystring?.properties ?? {}).map(([name, schema]) => ({
+      ...parameter(name, "query", schema),
+      required: ((route.querystring?.required as string[] | undefined) ?? []).includes(name),
+    })),
+  ];
+  if (route.idempotent === true)
+    parameters.push({
+      name: "Idempotency-Key",
+      in: "header",
+      description: "Names this write, so that repeating it has no further effect.",
+      required: false,
+      schema: { type: "string", minLength: 1, maxLength: 255 },
+    });
+  if ("entity" in route)
+    parameters.push({
+      name: "If-Match",
+      in: "header",
+      description: "The ETag you have seen; a change since then is refused with 409.",
+      required: false,
+      schema: { type: "string", examples: ['"7"'] },
+    });
+  return parameters;
+};
+
+const parameter = (name: string, place: "path" | "query", schema: TSchema): Json => {
+  const { description, ...rest } = plain(schema) as Json;
+  return { name, in: place, ...(description === undefined ? {} : { description }), schema: rest };
+};
+
+const requestBody = (body: TObject, components: Components): Json => ({
+  required: ((body.required as string[] | undefined) ?? []).length > 0,
+  content: { "application/json": { schema: components.use(body), example: exampleOf(body) } },
+});
+
+const successOf = (route: Route, components: Components): Json => ({
+  description: route.summary,
+  headers: {
+    traceparent: { description: "W3C Trace Context.", schema: { type: "string" } },
+    ...("command" in route
+      ? { ETag: { description: "The entity's version.", schema: { type: "string" } } }
+      : {}),
+  },
+  content: { [route.produces ?? "application/json"]: { schema: components.use(route.response) } },
+});
+
+/** One response per status; its codes stand as named examples. */
+const problemResponses = (route: Route, components: Components, errorsBase: string): Json => {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of problemsOf(route)) {
+    const { status } = problems[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const schema = components.use(ProblemResponse);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\`: ${problems[code].title}`).join("; "),
+        content: {
+          "application/problem+json": {
+            schema,
+            examples: Object.fromEntries(
+              codes.map((code) => [code, { value: problemExample(code, errorsBase) }]),
+            ),
+          },
+        },
+      },
+    ]),
+  );
+};
+
+const problemExample = (code: ProblemCode, errorsBase: string): Json => ({
+  type: `${errorsBase.replace(/\/$/, "")}/${code}`,
+  title: problems[code].title,
+  status: problems[code].status,
+  detail: "What went wrong this time, and what to do.",
+  instance: "urn:correlation:01JD0000000000000000000000",
+});
+
+/** Schemas with a title are written once and referred to. */
+class Components {
+  readonly schemas: Record<string, unknown> = {};
+
+  use(schema: TSchema): unknown {
+    return this.#collect(plain(schema));
+  }
+
+  #collect(node: unknown): unknown {
+    if (Array.isArray(node)) return node.map((item) => this.#collect(item));
+    if (node === null || typeof node !== "object") return node;
+    const collected = Object.fromEntries(
+      Object.entries(node).map(([key, value]) => [key, this.#collect(value)]),
+    );
+    // A member may be called "title" too: there it is a schema, not a text.
+    if (typeof collected.title !== "string") return collected;
+    const known = this.schemas[collected.title];
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(collected))
+      throw new Error(`two schemas are titled ${collected.title}`);
+    this.schemas[collected.title] = collected;
+    return { $ref: `#/components/schemas/${collected.title}` };
+  }
+}
+
+/** Plain JSON Schema: our own keyword becomes an extension that tools pass over. */
+const plain = (schema: TSchema): unknown =>
+  JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
+    if (value === null || typeof value !== "object" || !("urn" in value) || !Array.isArray(value.urn))
+      return value;
+    const { urn, ...rest } = value;
+    return { ...rest, "x-urn": urn };
+  });

@@ -1,0 +1,94 @@
+/** Owns what a row of a route table says, and what follows from it alone. Compiling a row for the hot path is `compile-route.ts`. */
+import type { TObject, TSchema } from "typebox";
+import type { ProblemCode } from "../schemas/problems.ts";
+import type { Role, Scope } from "../schemas/vocabulary.ts";
+
+export type Surface = "operator" | "passenger" | "partner" | "platform";
+export type DocumentedSurface = Exclude<Surface, "platform">;
+export type Method = "get" | "post" | "put" | "patch" | "delete";
+
+/** The few answers that the gateway gives itself, or that wrap an actor's with something only it can do. */
+export type HandlerName =
+  | "logIn"
+  | "issueAccessToken"
+  | "showKeySet"
+  | "showDescription"
+  | "reportLiveness"
+  | "reportReadiness";
+
+/** Bytes of a JSON body where a row sets nothing else. */
+export const bodyBytesDefault = 1024 * 1024;
+
+/** Who may call. A list means any one of them. */
+type Access =
+  | { surface: "operator"; role: Role | readonly Role[] }
+  | { surface: "partner"; scope: Scope | readonly Scope[] }
+  | { surface: "passenger" }
+  | { surface: "passenger" | "platform"; public: true };
+
+/** What answers: an actor's command or query by its wire name, or one of the gateway's few own handlers. */
+type Target =
+  | { command: `${string}.${string}`; entity?: string }
+  | { query: `${string}.${string}` }
+  | { handler: HandlerName };
+
+interface RouteFacts {
+  /** The OpenAPI operation id; also the name in metrics and idempotency keys. */
+  id: string;
+  method: Method;
+  /** Parameters in braces, named like their member in the command's data. */
+  path: `/${string}`;
+  /** Each is put before the path; several mean that the route is served under each. */
+  prefixes: readonly ("" | "/v1" | "/partner/v1")[];
+  summary: string;
+  description: string;
+  params?: TObject;
+  querystring?: TObject;
+  body?: TObject;
+  bodyBytesMax?: number;
+  rate: "read" | "write";
+  /** Whether an `Idempotency-Key` names the command. */
+  idempotent?: boolean;
+  success: number;
+  /** What a success looks like: the body's schema, or, for HTML, a description alone. */
+  response: TSchema;
+  produces?: "application/json" | "text/html";
+  /** `none`: never kept; `passenger`: a private minute; `purge`: also empties it; `public`: any cache, five minutes. */
+  cache?: "none" | "passenger" | "purge" | "public";
+  /** What the target may refuse with, beyond what `problemsOf` adds from the row itself. */
+  problems: readonly ProblemCode[];
+  /** Which published descriptions list a platform route. */
+  describedIn?: readonly DocumentedSurface[];
+}
+
+/**
+ * `entity` names the parameter (of the path, else of the body) whose id becomes `command.entity`; without it the
+ * actor finds or makes the entity.
+ */
+export type Route = RouteFacts & Access & Target;
+
+/** Every problem that a route may answer with: the row's own, and those that its checks bring. */
+export const problemsOf = (route: Route): ProblemCode[] => {
+  const codes = new Set<ProblemCode>(route.problems);
+  const add = (...more: ProblemCode[]): void => {
+    for (const code of more) codes.add(code);
+  };
+  if (route.surface === "passenger") add("not-found/host");
+  if (!("public" in route)) {
+    add("auth/missing-token", "auth/invalid-token", "auth/expired-token", "auth/foreign-tenant");
+    if (route.surface === "operator") add("auth/insufficient-role");
+    if (route.surface === "partner") add("auth/insufficient-scope");
+    if (route.surface === "passenger" && route.rate === "write") add("auth/foreign-origin");
+  }
+  if (route.params !== undefined) add("not-found/resource", "validation/malformed");
+  if (route.querystring !== undefined) add("validation/query");
+  if (route.body !== undefined)
+    add("validation/too-large", "validation/media-type", "validation/malformed", "validation/body");
+  if (route.idempotent === true) add("validation/malformed");
+  if (!("handler" in route)) add("upstream/unavailable");
+  add("internal/unexpected");
+  return [...codes].sort();
+};
+
+/** Every path under which a route is served. */
+export const pathsOf = (route: Route): string[] => route.prefixes.map((prefix) => prefix + route.path);

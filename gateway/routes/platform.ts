@@ -1,0 +1,81 @@
+/** Owns the table of what belongs to no surface: tokens, keys, descriptions, health. All of it is public. */
+import Type from "typebox";
+import { TokenRequestBody, TokenView } from "../../schemas/partner-api.ts";
+import type { Route } from "../route.ts";
+
+const fact = {
+  surface: "platform",
+  public: true,
+  method: "get",
+  prefixes: [""],
+  rate: "read",
+  success: 200,
+} as const;
+
+export const platformRoutes = [
+  {
+    id: "issueAccessToken",
+    surface: "platform",
+    public: true,
+    describedIn: ["partner"],
+    method: "post",
+    path: "/oauth/token",
+    prefixes: [""],
+    summary: "Get an access token",
+    description: "Client credentials for a token of one hour. Keep it until a minute before it expires.",
+    rate: "write",
+    body: TokenRequestBody,
+    bodyBytesMax: 16 * 1024,
+    handler: "issueAccessToken",
+    success: 200,
+    response: TokenView,
+    problems: ["auth/invalid-client", "upstream/unavailable"],
+  },
+  {
+    ...fact,
+    id: "showKeySet",
+    describedIn: ["partner"],
+    path: "/.well-known/jwks.json",
+    summary: "Read the public keys",
+    description: "What partners' access tokens are signed with (RFC 7517).",
+    cache: "public",
+    handler: "showKeySet",
+    response: Type.Object({ keys: Type.Array(Type.Object({ kty: Type.String(), kid: Type.String() })) }),
+    problems: [],
+  },
+  {
+    ...fact,
+    id: "showDescription",
+    describedIn: ["operator", "passenger", "partner"],
+    path: "/openapi/{surface}/v1.json",
+    summary: "Read this description",
+    description: "OpenAPI 3.1, made from the tables that the service routes by.",
+    params: Type.Object({ surface: Type.String({ maxLength: 20, examples: ["operator"] }) }),
+    cache: "public",
+    handler: "showDescription",
+    response: Type.Object({ openapi: Type.String(), paths: Type.Object({}) }),
+    problems: ["not-found/resource"],
+  },
+  {
+    ...fact,
+    id: "reportLiveness",
+    describedIn: ["operator"],
+    path: "/health/live",
+    summary: "Ask whether the process lives",
+    description: "Answers as long as it can answer at all.",
+    handler: "reportLiveness",
+    response: Type.Object({ status: Type.Enum(["live"]) }),
+    problems: [],
+  },
+  {
+    ...fact,
+    id: "reportReadiness",
+    describedIn: ["operator"],
+    path: "/health/ready",
+    summary: "Ask whether it is ready for requests",
+    description: "200 when it is; 503 with the same body until then.",
+    handler: "reportReadiness",
+    response: Type.Object({ ready: Type.Boolean(), checks: Type.Object({}) }),
+    problems: [],
+  },
+] as const satisfies readonly Route[];

@@ -1,0 +1,31 @@
+/** Owns the names by which one request is followed: its correlation URN and its W3C Trace Context. */
+import { randomBytes } from "node:crypto";
+import { monotonicFactory } from "ulid";
+import type { Trace } from "../schemas/command.ts";
+import { urn } from "../schemas/urn.ts";
+
+// Within a millisecond it counts on from a random start: a fresh ULID costs 70 times as much.
+const nextUlid = monotonicFactory();
+
+/** Trace Context §3.2.2: version, trace id, parent id, flags; later versions may append fields. */
+const traceparentForm =
+  /^(?!ff)([0-9a-f]{2})-((?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2})(-.*)?$/;
+
+/** What names a request: always a fresh correlation, and the caller's trace where it sent a valid one. */
+export const beginTrace = (traceparent: string, now: Date): Trace => ({
+  correlationUrn: urn("correlation", nextUlid(now.getTime())),
+  traceparent: validTraceparent(traceparent) ?? mintTraceparent(),
+});
+
+/** The caller's `traceparent` in the version we speak (00); undefined when it is absent or not valid. */
+export const validTraceparent = (text: string): string | undefined => {
+  if (text === "") return undefined;
+  const [, version, fields, extra] = traceparentForm.exec(text) ?? [];
+  if (fields === undefined || (version === "00" && extra !== undefined)) return undefined;
+  return `00-${fields}`;
+};
+
+const mintTraceparent = (): string => {
+  const random = randomBytes(24).toString("hex");
+  return `00-${random.slice(0, 32)}-${random.slice(32)}-01`;
+};

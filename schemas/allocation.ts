@@ -1,0 +1,82 @@
+/** Owns the shapes that an allocation takes in and gives out, as a wave keeps and shows them. */
+import type { HotelOffer } from "./hotel.ts";
+import type { Tier } from "./vocabulary.ts";
+
+/** A group that needs rooms. It never splits across hotels. */
+export interface GroupNeed {
+  groupId: string;
+  subCaseId: string;
+  tier: Tier;
+  passengers: number;
+  rooms: number;
+  nights: number;
+  /** Local dates at the airport, `YYYY-MM-DD`. */
+  checkIn: string;
+  checkOut: string;
+  needs: string[];
+}
+
+/** Why a candidate was left out; the first gate that refuses it names it. */
+export const discardReasons = [
+  "BELOW_MIN_STARS",
+  "UNRATED",
+  "TOO_FAR",
+  "RATE_TOO_HIGH",
+  "CURRENCY_MISMATCH",
+  "MISSING_AMENITY",
+  "EXCLUDED_CHAIN",
+  "PAYMENT_NOT_ACCEPTED",
+  "PROVIDER_NOT_ALLOWED",
+  "NO_ROOMS",
+  "NO_ACCESSIBLE_ROOM",
+  "DUPLICATE_DEARER",
+  "NOT_CHOSEN",
+] as const;
+export type DiscardReason = (typeof discardReasons)[number];
+
+/** One candidate hotel in one tier pass, with why it was taken or left (contract, "Allocation wave"). */
+export interface RankingInput {
+  pass: string;
+  hotelUrn: string;
+  offer: HotelOffer;
+  distanceKm: number;
+  /** 0–1, higher is better; absent for a candidate that a gate refused. */
+  scores?: { cost: number; distance: number; consolidation: number };
+  finalScore?: number;
+  outcome: "SELECTED" | "DISCARDED";
+  reason: DiscardReason | "SELECTED";
+  /** A sentence a duty manager understands, with both figures (`3 stars, the policy asks for 4`). */
+  detail: string;
+}
+
+/** Where one group goes, and what to try next when the hotel refuses: best first. */
+export interface Allocation {
+  groupId: string;
+  subCaseId: string;
+  tier: Tier;
+  hotelUrn: string;
+  offer: HotelOffer;
+  rooms: number;
+  nights: number;
+  totalMinor: number;
+  currency: string;
+  reason: string;
+  alternatives: { hotelUrn: string; offer: HotelOffer }[];
+}
+
+export interface Unplaced {
+  groupId: string;
+  subCaseId: string;
+  rooms: number;
+  reason: string;
+}
+
+export interface AllocationResult {
+  allocations: Allocation[];
+  unplaced: Unplaced[];
+  rankingInputs: RankingInput[];
+  /** Per currency, minor units. */
+  totals: { currency: string; amountMinor: number }[];
+  /** Weighted objective over all passes, lower is better; comparable between runs on the same input. */
+  objective: number;
+}

@@ -1,0 +1,228 @@
+/** Owns the wire shape of cases and their manifest as operators write and read them (contract, "Case"). */
+import Type, { type Static } from "typebox";
+import { Concurrency } from "./concurrency.ts";
+import { PageQuery } from "./page.ts";
+import { PassengerInput } from "./passenger.ts";
+import { ReviewItemView } from "./review.ts";
+import { Urn } from "./urn.ts";
+import {
+  AirportCode,
+  cabins,
+  caseStatuses,
+  disruptionReasons,
+  disruptionTypes,
+  offerStates,
+  reservationStatuses,
+  subCaseStatuses,
+  Timestamp,
+} from "./vocabulary.ts";
+
+/** An airline designator of two or three characters and a number, as printed on a ticket. */
+export const FlightNumber = Type.String({
+  pattern: "^[A-Z0-9]{2}[A-Z]? ?[0-9]{1,4}[A-Z]?$",
+  examples: ["XN482"],
+});
+
+/** The sender's name of the event: unique per airline for ever, so the same one never opens a second case. */
+export const ExternalEventId = Type.String({ minLength: 1, maxLength: 200, examples: ["XN482-2026-11-21"] });
+
+export const Flight = Type.Object({
+  number: FlightNumber,
+  origin: AirportCode,
+  destination: AirportCode,
+  scheduledDeparture: Timestamp,
+  status: Type.Optional(Type.String({ minLength: 1, maxLength: 40, examples: ["CANCELLED"] })),
+});
+export type Flight = Static<typeof Flight>;
+
+export const NextFlight = Type.Object({ number: FlightNumber, scheduledDeparture: Timestamp });
+export type NextFlight = Static<typeof NextFlight>;
+
+/** An unknown reason is taken as OTHER and its raw value kept, so the field is open. */
+export const DisruptionInput = Type.Object({
+  type: Type.Enum([...disruptionTypes]),
+  reason: Type.String({ minLength: 1, maxLength: 60, examples: ["WEATHER"] }),
+  airport: Type.Optional(AirportCode),
+  decidedAt: Timestamp,
+});
+export type DisruptionInput = Static<typeof DisruptionInput>;
+
+export const GroupId = Type.String({
+  pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$",
+  examples: ["K7QX2M"],
+  description: "Opaque.",
+});
+
+export const OpenCaseManuallyBody = Type.Object({
+  externalEventId: ExternalEventId,
+  flight: Flight,
+  nextFlight: Type.Optional(NextFlight),
+  passengerGroups: Type.Array(
+    Type.Object({
+      groupId: Type.Optional(GroupId),
+      passengers: Type.Array(PassengerInput, { minItems: 1, maxItems: 500 }),
+    }),
+    { maxItems: 1500 },
+  ),
+  disruption: Type.Optional(DisruptionInput),
+});
+export type OpenCaseManuallyBody = Static<typeof OpenCaseManuallyBody>;
+
+export const CaseListQuery = Type.Object({
+  status: Type.Optional(Type.Enum([...caseStatuses])),
+  airport: Type.Optional(AirportCode),
+  from: Type.Optional(
+    Type.String({ format: "date-time", description: "Flights scheduled to leave at this time or later." }),
+  ),
+  to: Type.Optional(
+    Type.String({ format: "date-time", description: "Flights scheduled to leave before this time." }),
+  ),
+  ...PageQuery,
+});
+
+export const AllocateBody = Type.Object({ ...Concurrency });
+export const AllocateCaseBody = Type.Object({ caseUrn: Urn("case"), ...Concurrency });
+
+/** What a started allocation answers: the wave is found under its URN once it has run. */
+export const AllocationStarted = Type.Object(
+  { caseUrn: Urn("case"), waveUrn: Type.Optional(Urn("wave")), correlationUrn: Urn("correlation") },
+  { title: "AllocationStarted" },
+);
+export type AllocationStarted = Static<typeof AllocationStarted>;
+
+const Disruption = Type.Object({
+  type: Type.Enum([...disruptionTypes]),
+  reason: Type.Enum([...disruptionReasons]),
+  reasonRaw: Type.Optional(Type.String({ description: "As it was sent, where it was not one of ours." })),
+  airport: Type.Optional(AirportCode),
+  decidedAt: Type.Optional(Timestamp),
+});
+
+const caseHead = {
+  urn: Urn("case"),
+  airlineUrn: Urn("airline"),
+  externalEventId: Type.String(),
+  status: Type.Enum([...caseStatuses]),
+  airport: AirportCode,
+  flight: Flight,
+  nextFlight: Type.Optional(NextFlight),
+  disruption: Type.Optional(Disruption),
+  subCaseCount: Type.Integer({ minimum: 0 }),
+  version: Type.Integer(),
+  createdAt: Timestamp,
+  updatedAt: Type.Optional(Timestamp),
+  resolvedAt: Type.Optional(Timestamp),
+  closedAt: Type.Optional(Timestamp),
+};
+
+export const CaseListItem = Type.Object(caseHead, { title: "CaseListItem" });
+export type CaseListItem = Static<typeof CaseListItem>;
+
+const PassengerView = Type.Object({
+  urn: Urn("passenger"),
+  pnr: Type.Optional(Type.String()),
+  firstName: Type.Optional(Type.String()),
+  lastName: Type.Optional(Type.String()),
+  cabinClass: Type.Optional(Type.String()),
+  loyaltyTier: Type.Optional(Type.String()),
+  passengerType: Type.Optional(Type.String()),
+  specialRequirements: Type.Optional(Type.Array(Type.String())),
+  contact: Type.Optional(
+    Type.Object({
+      email: Type.Optional(Type.String()),
+      phone: Type.Optional(Type.String()),
+      language: Type.Optional(Type.String()),
+    }),
+  ),
+});
+
+/** A group's progress: its sub-case's status, or LOCAL_RESIDENT when no night has to be bridged. */
+export const OperationalStatus = Type.Enum([...subCaseStatuses, "LOCAL_RESIDENT"]);
+
+const GroupView = Type.Object({
+  groupId: Type.String(),
+  subCaseUrn: Type.Optional(Urn("sub-case")),
+  tier: Type.Enum([...cabins]),
+  operationalStatus: OperationalStatus,
+  passengers: Type.Array(PassengerView),
+});
+
+export const AllocationView = Type.Object({
+  groupId: Type.String(),
+  subCaseUrn: Type.Optional(Urn("sub-case")),
+  tier: Type.Enum([...cabins]),
+  hotelUrn: Urn("hotel"),
+  hotelName: Type.String(),
+  rooms: Type.Integer(),
+  nights: Type.Integer(),
+  totalMinor: Type.Integer(),
+  currency: Type.String(),
+  reason: Type.String({ description: "Why this hotel." }),
+});
+export type AllocationView = Static<typeof AllocationView>;
+
+export const ReservationView = Type.Object(
+  {
+    urn: Urn("reservation"),
+    bookingUrn: Type.Optional(Urn("booking")),
+    caseUrn: Urn("case"),
+    subCaseUrn: Type.Optional(Urn("sub-case")),
+    groupId: Type.String(),
+    status: Type.Enum([...reservationStatuses]),
+    vendor: Type.Optional(Type.String()),
+    hotelUrn: Urn("hotel"),
+    hotelName: Type.String(),
+    checkIn: Type.String({ description: "Local date at the airport, `YYYY-MM-DD`." }),
+    checkOut: Type.String({ description: "Local date at the airport, `YYYY-MM-DD`." }),
+    rooms: Type.Integer(),
+    confirmationNumber: Type.Optional(Type.String()),
+    totalMinor: Type.Optional(Type.Integer()),
+    currency: Type.Optional(Type.String()),
+  },
+  { title: "Reservation" },
+);
+export type ReservationView = Static<typeof ReservationView>;
+
+export const CaseView = Type.Object(
+  {
+    ...caseHead,
+    passengerGroups: Type.Array(GroupView),
+    wave: Type.Union([
+      Type.Object({ urn: Urn("wave"), allocations: Type.Array(AllocationView) }),
+      Type.Null(),
+    ]),
+    reservations: Type.Array(ReservationView),
+    manualReviewItems: Type.Array(ReviewItemView),
+    partialFailures: Type.Optional(
+      Type.Array(Type.Object({ failedDomain: Type.String(), detail: Type.String() })),
+    ),
+  },
+  { title: "Case" },
+);
+export type CaseView = Static<typeof CaseView>;
+
+export const CaseOpened = Type.Object(
+  {
+    caseUrn: Urn("case"),
+    status: Type.Enum([...caseStatuses]),
+    subCaseCount: Type.Integer({ minimum: 0 }),
+    correlationUrn: Urn("correlation"),
+  },
+  { title: "CaseOpened" },
+);
+export type CaseOpened = Static<typeof CaseOpened>;
+
+export const ManifestItem = Type.Object(
+  {
+    subCaseUrn: Urn("sub-case"),
+    groupId: Type.String(),
+    tier: Type.Enum([...cabins]),
+    status: Type.Enum([...subCaseStatuses]),
+    offerState: Type.Enum([...offerStates]),
+    lockedBy: Type.Union([Type.String(), Type.Null()]),
+    version: Type.Integer(),
+    passengers: Type.Array(PassengerView),
+  },
+  { title: "SubCase" },
+);
+export type ManifestItem = Static<typeof ManifestItem>;

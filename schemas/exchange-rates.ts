@@ -1,0 +1,50 @@
+/** Owns the dated table by which limits in one currency are compared with prices in another; it settles no payment. */
+import { minorUnitDigits } from "./currency.ts";
+
+/** European Central Bank reference rates are published on working days; these are rounded, for limits only. */
+export const ratesAsOf = "2026-11-02";
+
+/** Units of the currency for one euro. */
+const perEuro: Readonly<Record<string, number>> = {
+  EUR: 1,
+  USD: 1.15,
+  GBP: 0.87,
+  CHF: 0.93,
+  CAD: 1.61,
+  AUD: 1.76,
+  NZD: 2.0,
+  JPY: 176,
+  BRL: 6.2,
+  MXN: 21.3,
+  ARS: 1650,
+  CLP: 1085,
+  COP: 4450,
+  PEN: 3.9,
+  SEK: 10.95,
+  NOK: 11.65,
+  DKK: 7.46,
+  PLN: 4.25,
+  CZK: 24.3,
+  HUF: 388,
+  TRY: 48.5,
+  AED: 4.22,
+  INR: 102,
+  CNY: 8.2,
+  SGD: 1.5,
+  HKD: 8.95,
+  KRW: 1640,
+  ZAR: 20,
+};
+
+/**
+ * Turns an amount in major units of one currency into minor units of another, rounded.
+ * Without a rate for either it is taken one to one only within the same currency.
+ * @throws RangeError when a rate is needed and missing
+ */
+export const convertMinor = (amountMajor: number, from: string, to: string): number => {
+  if (from === to) return Math.round(amountMajor * 10 ** minorUnitDigits(to));
+  const [fromRate, toRate] = [perEuro[from], perEuro[to]];
+  if (fromRate === undefined || toRate === undefined)
+    throw new RangeError(`no exchange rate from ${from} to ${to}`);
+  return Math.round((amountMajor / fromRate) * toRate * 10 ** minorUnitDigits(to));
+};

@@ -1,0 +1,89 @@
+/** Owns passengers: the lenient manifest entry that comes in, the record that is kept, and how names and references compare. */
+import Type, { type Static } from "typebox";
+import { Urn } from "./urn.ts";
+import { type AccessNeed, accessNeeds, type Language, languages } from "./vocabulary.ts";
+
+const text = (maxLength: number, examples: string[]) => Type.Optional(Type.String({ maxLength, examples }));
+
+/**
+ * Every field may be missing: the passenger is accepted all the same and the group gets a DATA_INCOMPLETE item.
+ * Lists are open for the same reason: an unknown cabin or language never refuses a stranded passenger.
+ */
+export const PassengerInput = Type.Object(
+  {
+    passengerUrn: Type.Optional(Urn("passenger")),
+    pnr: text(20, ["K7QX2M"]),
+    firstName: text(100, ["Ada"]),
+    lastName: text(100, ["Lovelace"]),
+    cabinClass: text(40, ["ECONOMY"]),
+    loyaltyTier: text(40, ["STANDARD"]),
+    passengerType: Type.Optional(
+      Type.String({ maxLength: 20, examples: ["ADULT"], description: "ADULT, CHILD or INFANT." }),
+    ),
+    specialRequirements: Type.Optional(
+      Type.Array(Type.String({ maxLength: 40, examples: ["WHEELCHAIR"] }), { maxItems: 20 }),
+    ),
+    contact: Type.Optional(
+      Type.Object({
+        email: text(254, ["ada@example.com"]),
+        phone: text(40, ["+12025550143"]),
+        language: text(20, ["en"]),
+      }),
+    ),
+  },
+  { title: "PassengerInput" },
+);
+export type PassengerInput = Static<typeof PassengerInput>;
+
+/** A passenger as we keep one. */
+export interface Passenger {
+  /** `urn:passenger:<code>-…`: the same for the same person of a booking in every case. */
+  urn: string;
+  pnr?: string;
+  firstName?: string;
+  lastName?: string;
+  cabinClass?: string;
+  loyaltyTier?: string;
+  passengerType?: string;
+  specialRequirements: string[];
+  contact: { email?: string; phone?: string; language?: string };
+}
+
+/** Booking references are compared without case and blanks. */
+export const normalPnr = (pnr: string): string => pnr.replace(/[\s-]+/g, "").toUpperCase();
+
+/** Names are compared without case, accents, blanks and punctuation (`O'Brien-Núñez` as `obriennunez`). */
+export const normalName = (name: string): string =>
+  name
+    .normalize("NFD")
+    .replace(/[^\p{Letter}]/gu, "")
+    .toLowerCase();
+
+const needOf: Readonly<Record<string, AccessNeed>> = {
+  WCHR: "REDUCED_MOBILITY",
+  WCHS: "REDUCED_MOBILITY",
+  WCHC: "WHEELCHAIR",
+  BLND: "VISUAL",
+  DEAF: "HEARING",
+  SVAN: "SERVICE_ANIMAL",
+  BSCT: "INFANT_COT",
+};
+
+/** IATA special service codes and plain words become our needs; others are kept on the passenger and gate nothing. */
+export const needsOf = (passengers: readonly Passenger[]): AccessNeed[] => {
+  const named = passengers.flatMap(({ specialRequirements }) =>
+    specialRequirements.map((text) => text.trim().toUpperCase().replaceAll(" ", "_")),
+  );
+  const needs = named.flatMap((text) => needOf[text] ?? (isNeed(text) ? text : []));
+  return [...new Set(needs)];
+};
+
+const isNeed = (text: string): text is AccessNeed => (accessNeeds as readonly string[]).includes(text);
+
+/** The first passenger's known language, else English. */
+export const languageOf = (passengers: readonly Passenger[]): Language => {
+  const wanted = passengers.map(({ contact }) => contact.language?.slice(0, 2).toLowerCase());
+  return (
+    (wanted.find((language) => (languages as readonly string[]).includes(language ?? "")) as Language) ?? "en"
+  );
+};

@@ -1,0 +1,16 @@
+/** Owns the form of what an airline is registered with; provisioning is the platform's, so no surface shows it. */
+import Type, { type Static } from "typebox";
+
+/** IATA (two characters) or ICAO (three) designator. */
+export const airlineCodePattern = "^[A-Z0-9]{2,3}$";
+
+export const RegisterTenant = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  /** Lower case and without the port, as `Host` is compared. */
+  passengerHosts: Type.Array(Type.String({ pattern: "^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$" }), {
+    maxItems: 20,
+    uniqueItems: true,
+  }),
+  homeCountry: Type.String({ pattern: "^[A-Z]{2}$", description: "ISO 3166-1 alpha-2." }),
+});
+export type RegisterTenant = Static<typeof RegisterTenant>;

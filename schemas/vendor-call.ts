@@ -1,0 +1,47 @@
+/** Owns how an actor asks a vendor's adapter for something, and how the answer comes back; both travel as commands. */
+
+export const vendorVerbs = [
+  "hold",
+  "book",
+  "cancel",
+  "issue-card",
+  "cancel-card",
+  "book-ride",
+  "cancel-ride",
+  "send",
+] as const;
+export type VendorVerb = (typeof vendorVerbs)[number];
+
+export type VendorKind = "hotel" | "payment" | "transport" | "message";
+
+/** The data of the command `vendor-<name>.<verb>`. */
+export interface VendorCall {
+  /** Ours, stable over retries: the vendor's idempotency key, and what an unknown outcome is looked up by. */
+  reference: string;
+  /** An earlier try has no known outcome: look the reference up before asking again. */
+  doubt: boolean;
+  /** What the port of this kind takes for the verb, without the reference. */
+  request: Record<string, unknown>;
+  /** The command that takes the answer, `<actor>.<verb>`, and its entity. */
+  replyTo: { name: string; entity: string };
+}
+
+/** The data of the command that takes the answer. `in-doubt`: done or not, nobody knows. */
+export interface VendorAnswer {
+  verb: VendorVerb;
+  vendor: string;
+  reference: string;
+  outcome: "done" | "refused" | "unavailable" | "in-doubt";
+  /** Of `done`. */
+  result?: Record<string, unknown>;
+  /** Of `refused`. */
+  code?: string;
+  detail?: string;
+}
+
+/** Which vendor an airline uses for what is not searched for. Absent: that step is left out. */
+export interface VendorChoice {
+  payment?: string;
+  transport?: string;
+  message?: string;
+}

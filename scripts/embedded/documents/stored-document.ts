@@ -1,0 +1,96 @@
+/** Owns a document in its stored form: reads and replaces single top-level fields without decoding the others. */
+import { type Document, deserialize, onDemand, serialize } from "bson";
+import { CommandError } from "./errors.ts";
+
+export const DOCUMENT_SIZE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** 64-bit integers stay exact and binaries keep their subtype; doubles and 32-bit integers become plain numbers. */
+const DECODING = { promoteLongs: false, promoteBuffers: false, bsonRegExp: true };
+
+export const decode = (bytes: Uint8Array): Document => deserialize(bytes, DECODING);
+
+/** Anything whose top-level fields can be read by name; `undefined` means missing. */
+export interface FieldReader {
+  field(name: string): unknown;
+}
+
+export const readerOf = (document: Document): FieldReader => ({
+  field: (name) => (Object.hasOwn(document, name) ? document[name] : undefined),
+});
+
+/** A BSON document around encoded elements (type byte, name, value). */
+export function joinElements(elements: readonly Uint8Array[]): Buffer {
+  const sizeBytes = elements.reduce((sum, element) => sum + element.length, 5);
+  const bytes = Buffer.allocUnsafe(sizeBytes);
+  bytes.writeInt32LE(sizeBytes, 0);
+  let offset = 4;
+  for (const element of elements) {
+    bytes.set(element, offset);
+    offset += element.length;
+  }
+  bytes[offset] = 0;
+  return bytes;
+}
+
+export const encodeElement = (name: string, value: unknown): Uint8Array =>
+  serialize({ [name]: value }, { ignoreUndefined: true }).subarray(4, -1);
+
+export const encodeDocument = (document: Document): Buffer =>
+  Buffer.from(serialize(document, { ignoreUndefined: true }));
+
+/** Refuses a document over 16 MiB (code 10334). */
+export function checkSize(bytes: Uint8Array): void {
+  if (bytes.length > DOCUMENT_SIZE_BYTES_MAX) {
+    const limit = `Size must be between 0 and ${DOCUMENT_SIZE_BYTES_MAX}`;
+    throw new CommandError(10334, `BSONObj size: ${bytes.length} is invalid. ${limit}`);
+  }
+}
+
+export class StoredDocument implements FieldReader {
+  readonly bytes: Buffer;
+  readonly #decoded = new Map<string, unknown>();
+  #elements: Map<string, Buffer> | undefined;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  /** Each field's encoded element, in stored order. */
+  get elements(): ReadonlyMap<string, Buffer> {
+    if (this.#elements) return this.#elements;
+    this.#elements = new Map();
+    for (const [, nameOffset, nameLength, valueOffset, length] of onDemand.parseToElements(this.bytes)) {
+      const name = this.bytes.toString("utf8", nameOffset, nameOffset + nameLength);
+      this.#elements.set(name, this.bytes.subarray(nameOffset - 1, valueOffset + length));
+    }
+    return this.#elements;
+  }
+
+  /** The same object on each call: not to be changed by the caller. */
+  field(name: string): unknown {
+    if (this.#decoded.has(name)) return this.#decoded.get(name);
+    const value = this.decodeField(name);
+    this.#decoded.set(name, value);
+    return value;
+  }
+
+  /** A copy of its own, which the caller may change. */
+  decodeField(name: string): unknown {
+    const element = this.elements.get(name);
+    return element && decode(joinElements([element]))[name];
+  }
+
+  /** This document with the named fields replaced, removed (absent from `fields`) or, if new, appended in order. */
+  withFields(names: ReadonlySet<string>, fields: Document): Buffer {
+    const elements: Uint8Array[] = [];
+    for (const [name, element] of this.elements) {
+      if (!names.has(name)) elements.push(element);
+      else if (fields[name] !== undefined) elements.push(encodeElement(name, fields[name]));
+    }
+    for (const name of Object.keys(fields)) {
+      if (!this.elements.has(name) && fields[name] !== undefined)
+        elements.push(encodeElement(name, fields[name]));
+    }
+    return joinElements(elements);
+  }
+}

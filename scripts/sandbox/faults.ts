@@ -1,0 +1,138 @@
+/** Owns what can be made to go wrong at a vendor: the settings, and which fault one request gets. */
+import { Ajv } from "ajv";
+import Type, { type Static } from "typebox";
+import { type Draw, drawFor } from "./seeded.ts";
+
+/**
+ * `refuse`: the vendor's own permanent no. `unavailable`: 503 with Retry-After, nothing done. `error`: 500, nothing
+ * done. `error-after`: 500, but the work was done. `timeout`: the work is done, the answer comes after `lateMs` or
+ * never. `lost-answer`: the work is done, the connection drops. `malformed`: the work is done, the body is broken.
+ */
+export const faultKinds = [
+  "refuse",
+  "unavailable",
+  "error",
+  "error-after",
+  "timeout",
+  "lost-answer",
+  "malformed",
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+const Rate = Type.Number({ minimum: 0, maximum: 1 });
+
+export const ScriptedFault = Type.Object(
+  {
+    operation: Type.String({ minLength: 1, description: "As in the ledger, e.g. `book`; `*` for any." }),
+    kind: Type.Enum([...faultKinds]),
+    times: Type.Integer({ minimum: 1 }),
+    match: Type.Optional(
+      Type.String({ minLength: 1, description: "Only requests whose key or raw body contains this text." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ScriptedFault = Static<typeof ScriptedFault>;
+
+/** What `POST /control` takes for one vendor; what is absent stays as it is. */
+export const SettingsChange = Type.Partial(
+  Type.Object({
+    latencyMs: Type.Integer({ minimum: 0, maximum: 60_000 }),
+    jitterMs: Type.Integer({ minimum: 0, maximum: 60_000, description: "Up to this much is added." }),
+    refusalRate: Rate,
+    unavailableRate: Rate,
+    errorRate: Type.Number({ minimum: 0, maximum: 1, description: "Half of them after the work." }),
+    timeoutRate: Rate,
+    lostAnswerRate: Rate,
+    malformedRate: Rate,
+    lateMs: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+    holdTtlMs: Type.Integer({ minimum: 1 }),
+    failNext: Type.Array(ScriptedFault, { maxItems: 1000 }),
+    seed: Type.String({ minLength: 1, maxLength: 100 }),
+  }),
+  { additionalProperties: false },
+);
+export type SettingsChange = Static<typeof SettingsChange>;
+export type Settings = Required<SettingsChange>;
+
+/** Nothing fails; each answer takes `latencyMs`. */
+export const quietSettings = (seed: string, latencyMs: number): Settings => ({
+  latencyMs,
+  jitterMs: 0,
+  refusalRate: 0,
+  unavailableRate: 0,
+  errorRate: 0,
+  timeoutRate: 0,
+  lostAnswerRate: 0,
+  malformedRate: 0,
+  lateMs: null,
+  holdTtlMs: 600_000,
+  failNext: [],
+  seed,
+});
+
+const isSettingsChange = new Ajv().compile<SettingsChange>(SettingsChange);
+
+/** @throws TypeError naming the first member that is wrong. */
+export const readSettingsChange = (input: unknown): SettingsChange => {
+  if (isSettingsChange(input)) return input;
+  const [first] = isSettingsChange.errors ?? [];
+  const extra = first?.params["additionalProperty"];
+  throw new TypeError(`${first?.instancePath || "/"} ${first?.message}${extra ? `: ${extra}` : ""}`);
+};
+
+/** One request as the faults see it. `attempt` counts from 1 the requests with the same operation and key. */
+export interface Attempt {
+  vendor: string;
+  operation: string;
+  /** The idempotency key; without one whatever tells this request from others. */
+  key: string;
+  attempt: number;
+  rawBody: string;
+}
+
+/** Takes one use of the first scripted fault that matches out of `settings`. */
+const takeScripted = (settings: Settings, { operation, key, rawBody }: Attempt): FaultKind | undefined => {
+  const index = settings.failNext.findIndex(
+    (fault) =>
+      (fault.operation === "*" || fault.operation === operation) &&
+      (fault.match === undefined || key.includes(fault.match) || rawBody.includes(fault.match)),
+  );
+  const fault = settings.failNext[index];
+  if (fault === undefined) return undefined;
+  const left = { ...fault, times: fault.times - 1 };
+  settings.failNext = settings.failNext.toSpliced(index, 1, ...(left.times > 0 ? [left] : []));
+  return fault.kind;
+};
+
+const drawnFault = (settings: Settings, draw: Draw): FaultKind | undefined => {
+  const rates: [number, FaultKind][] = [
+    [settings.refusalRate, "refuse"],
+    [settings.unavailableRate, "unavailable"],
+    [settings.errorRate / 2, "error"],
+    [settings.errorRate / 2, "error-after"],
+    [settings.timeoutRate, "timeout"],
+    [settings.lostAnswerRate, "lost-answer"],
+    [settings.malformedRate, "malformed"],
+  ];
+  let remaining = draw.unit();
+  for (const [rate, kind] of rates) {
+    if (remaining < rate) return kind;
+    remaining -= rate;
+  }
+  return undefined;
+};
+
+/**
+ * What happens to this request, scripted faults first. Draws depend on the seed and the request alone, so the order
+ * in which parallel requests arrive changes nothing. Rates add up; what is beyond 1 never comes.
+ */
+export const faultFor = (
+  settings: Settings,
+  attempt: Attempt,
+): { fault: FaultKind | undefined; latencyMs: number } => {
+  const draw = drawFor(settings.seed, attempt.vendor, attempt.operation, attempt.key, attempt.attempt);
+  const latencyMs = settings.latencyMs + Math.round(draw.unit() * settings.jitterMs);
+  const drawn = drawnFault(settings, draw);
+  return { fault: takeScripted(settings, attempt) ?? drawn, latencyMs };
+};

@@ -1,0 +1,301 @@
+/** Owns what a hotel vendor does, whatever its dialect: search, hold, book, cancel, find. Inventory is never oversold. */
+import { randomUUID } from "node:crypto";
+import type { Coordinates } from "../../schemas/hotel.ts";
+import type { Settings } from "./faults.ts";
+import {
+  airportOfCode,
+  distanceKm,
+  type Listing,
+  listingsOf,
+  type RoomKind,
+  roomsInNight,
+} from "./hotels.ts";
+import type { Entry, Ledger, NightUse } from "./ledger.ts";
+
+export interface Stay {
+  /** Local dates, `YYYY-MM-DD`; check-out exclusive. */
+  checkIn: string;
+  checkOut: string;
+}
+
+/** One kind of room with what is left of it in the scarcest night of the stay. */
+export interface Vacancy {
+  room: RoomKind;
+  roomsLeft: number;
+  accessibleLeft: number;
+  /** ISO 8601 UTC; undefined: cancelling always costs the first night. */
+  freeCancellationUntil: string | undefined;
+}
+
+export interface SaleDetails {
+  rateKey: string;
+  hotelCode: string;
+  hotelName: string;
+  rooms: number;
+  accessible: number;
+  checkIn: string;
+  checkOut: string;
+  nightlyRateMinor: number;
+  totalMinor: number;
+  currency: string;
+  freeCancellationUntil: string | null;
+  /** Of a hold. */
+  expiresAt?: string;
+  bookingId?: string;
+  /** Of a booking. */
+  holdId?: string;
+  confirmationNumber?: string;
+  leadGuest?: string;
+  guests?: number;
+  payment?: string;
+  cancellationFeeMinor?: number;
+  [other: string]: unknown;
+}
+export type Sale = Entry<SaleDetails>;
+
+export type DeskRefusal = "UNKNOWN" | "INVALID_STAY" | "SOLD_OUT" | "NOT_HELD" | "HOLD_EXPIRED";
+export type DeskAnswer = { sale: Sale } | { refused: DeskRefusal };
+
+const nightsMax = 30;
+const dayMs = 86_400_000;
+
+/** Each night by the date of its evening; empty when the dates make no stay. */
+export const nightsOf = ({ checkIn, checkOut }: Stay): string[] => {
+  const first = Date.parse(`${checkIn}T00:00:00Z`);
+  const count = (Date.parse(`${checkOut}T00:00:00Z`) - first) / dayMs;
+  if (!Number.isInteger(count) || count < 1 || count > nightsMax) return [];
+  return Array.from({ length: count }, (_, night) =>
+    new Date(first + night * dayMs).toISOString().slice(0, 10),
+  );
+};
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+export interface HoldRequest extends Stay {
+  reference: string;
+  idempotencyKey: string;
+  rateKey: string;
+  rooms: number;
+  accessible: number;
+  nowMs: number;
+}
+
+export interface BookRequest {
+  reference: string;
+  idempotencyKey: string;
+  holdId: string;
+  leadGuest: string;
+  guests: number;
+  payment: string;
+  nowMs: number;
+}
+
+export class HotelDesk {
+  readonly #vendor: string;
+  readonly #ledger: Ledger;
+  readonly #settings: () => Settings;
+  /** Listings cost some hashing; they change with the seed alone. */
+  readonly #listings = new Map<string, Listing[]>();
+
+  constructor(vendor: string, ledger: Ledger, settings: () => Settings) {
+    this.#vendor = vendor;
+    this.#ledger = ledger;
+    this.#settings = settings;
+  }
+
+  #listingsAt(airport: string): Listing[] {
+    const { seed } = this.#settings();
+    const key = `${seed}\n${airport}`;
+    const known = this.#listings.get(key);
+    if (known !== undefined) return known;
+    const listings = listingsOf(seed, this.#vendor, airport);
+    this.#listings.set(key, listings);
+    return listings;
+  }
+
+  #find(rateKey: string): { listing: Listing; room: RoomKind } | undefined {
+    for (const listing of this.#listingsAt(airportOfCode(rateKey))) {
+      const room = listing.rooms.find((one) => one.rateKey === rateKey);
+      if (room !== undefined) return { listing, room };
+    }
+    return undefined;
+  }
+
+  #vacancies(rooms: RoomKind[], stay: Stay, nowMs: number): Vacancy[] {
+    const nights = nightsOf(stay);
+    const taken = this.#ledger.nightsTaken(
+      rooms.map((room) => room.rateKey),
+      stay.checkIn,
+      stay.checkOut,
+      nowMs,
+    );
+    const use = new Map(taken.map((one) => [`${one.room} ${one.night}`, one]));
+    return rooms.map((room) => {
+      const left = nights.map((night) => {
+        const used = use.get(`${room.rateKey} ${night}`);
+        const rooms = roomsInNight(this.#settings().seed, this.#vendor, room, night) - (used?.rooms ?? 0);
+        return { rooms, accessible: Math.min(rooms, room.accessible - (used?.accessible ?? 0)) };
+      });
+      return {
+        room,
+        roomsLeft: Math.max(0, Math.min(...left.map((night) => night.rooms))),
+        accessibleLeft: Math.max(0, Math.min(...left.map((night) => night.accessible))),
+        freeCancellationUntil: room.freeCancellation ? `${stay.checkIn}T16:00:00Z` : undefined,
+      };
+    });
+  }
+
+  /** Hotels within the radius that have at least one room for every night; empty for dates that make no stay. */
+  search(
+    query: Stay & { airport: string; coordinates: Coordinates; radiusKm: number; nowMs: number },
+  ): { listing: Listing; vacancies: Vacancy[] }[] {
+    if (nightsOf(query).length === 0) return [];
+    const near = this.#listingsAt(query.airport).filter(
+      (listing) => distanceKm(listing.coordinates, query.coordinates) <= query.radiusKm,
+    );
+    const vacancies = this.#vacancies(
+      near.flatMap((listing) => listing.rooms),
+      query,
+      query.nowMs,
+    );
+    const byRoom = new Map(vacancies.map((vacancy) => [vacancy.room.rateKey, vacancy]));
+    return near.flatMap((listing) => {
+      const open = listing.rooms
+        .map((room) => byRoom.get(room.rateKey)!)
+        .filter((vacancy) => vacancy.roomsLeft > 0);
+      return open.length > 0 ? [{ listing, vacancies: open }] : [];
+    });
+  }
+
+  hold(request: HoldRequest): DeskAnswer {
+    const found = this.#find(request.rateKey);
+    const nights = nightsOf(request);
+    if (found === undefined) return { refused: "UNKNOWN" };
+    if (nights.length === 0) return { refused: "INVALID_STAY" };
+    const { listing, room } = found;
+    const [vacancy] = this.#vacancies([room], request, request.nowMs);
+    if (vacancy!.roomsLeft < request.rooms || vacancy!.accessibleLeft < request.accessible) {
+      return { refused: "SOLD_OUT" };
+    }
+    const expiresAtMs = request.nowMs + this.#settings().holdTtlMs;
+    const hold: Sale = {
+      kind: "hold",
+      id: `H-${randomUUID()}`,
+      reference: request.reference,
+      idempotencyKey: request.idempotencyKey,
+      state: "HELD",
+      createdAt: iso(request.nowMs),
+      changedAt: iso(request.nowMs),
+      details: {
+        rateKey: room.rateKey,
+        hotelCode: listing.hotelCode,
+        hotelName: listing.name,
+        rooms: request.rooms,
+        accessible: request.accessible,
+        checkIn: request.checkIn,
+        checkOut: request.checkOut,
+        nightlyRateMinor: room.nightlyRateMinor,
+        totalMinor: room.nightlyRateMinor * request.rooms * nights.length,
+        currency: room.currency,
+        freeCancellationUntil: vacancy!.freeCancellationUntil ?? null,
+        expiresAt: iso(expiresAtMs),
+      },
+    };
+    this.#ledger.put(hold);
+    this.#ledger.takeNights(hold, this.#nightUse(hold.details), expiresAtMs);
+    return { sale: hold };
+  }
+
+  #nightUse(details: SaleDetails): NightUse[] {
+    const { rateKey: room, rooms, accessible } = details;
+    return nightsOf(details).map((night) => ({ room, night, rooms, accessible }));
+  }
+
+  /** Turns a hold into a booking; an expired one too, as long as its rooms are still free. */
+  book(request: BookRequest): DeskAnswer {
+    const hold = this.#ledger.entry("hold", request.holdId) as Sale | undefined;
+    if (hold === undefined) return { refused: "UNKNOWN" };
+    if (hold.state !== "HELD") return { refused: "NOT_HELD" };
+    const { expiresAt, ...sold } = hold.details;
+    if (Date.parse(expiresAt!) <= request.nowMs && !this.#stillFree(hold, request.nowMs)) {
+      return { refused: "HOLD_EXPIRED" };
+    }
+    const id = `B-${randomUUID()}`;
+    const booking: Sale = {
+      kind: "booking",
+      id,
+      reference: request.reference,
+      idempotencyKey: request.idempotencyKey,
+      state: "BOOKED",
+      createdAt: iso(request.nowMs),
+      changedAt: iso(request.nowMs),
+      details: {
+        ...sold,
+        holdId: hold.id,
+        confirmationNumber: id.slice(2, 10).toUpperCase(),
+        leadGuest: request.leadGuest,
+        guests: request.guests,
+        payment: request.payment,
+      },
+    };
+    this.#ledger.put(booking);
+    this.#ledger.put({
+      ...hold,
+      state: "USED",
+      changedAt: iso(request.nowMs),
+      details: { ...hold.details, bookingId: id },
+    });
+    this.#ledger.releaseNights("hold", hold.id);
+    this.#ledger.takeNights(booking, this.#nightUse(booking.details), null);
+    return { sale: booking };
+  }
+
+  #stillFree(hold: Sale, nowMs: number): boolean {
+    const found = this.#find(hold.details.rateKey);
+    if (found === undefined) return false;
+    const [vacancy] = this.#vacancies([found.room], hold.details, nowMs);
+    return vacancy!.roomsLeft >= hold.details.rooms && vacancy!.accessibleLeft >= hold.details.accessible;
+  }
+
+  /** Cancelling twice answers the same: what is already cancelled stays so, with its fee. */
+  cancel(bookingId: string, nowMs: number): DeskAnswer {
+    const booking = this.#ledger.entry("booking", bookingId) as Sale | undefined;
+    if (booking === undefined) return { refused: "UNKNOWN" };
+    if (booking.state === "CANCELLED") return { sale: booking };
+    const { freeCancellationUntil, nightlyRateMinor, rooms } = booking.details;
+    const free = freeCancellationUntil !== null && nowMs <= Date.parse(freeCancellationUntil);
+    const cancelled: Sale = {
+      ...booking,
+      state: "CANCELLED",
+      changedAt: iso(nowMs),
+      details: { ...booking.details, cancellationFeeMinor: free ? 0 : nightlyRateMinor * rooms },
+    };
+    this.#ledger.put(cancelled);
+    this.#ledger.releaseNights("booking", bookingId);
+    return { sale: cancelled };
+  }
+
+  /** The booking made under the reference or from its hold, else the hold; one past its time reads EXPIRED. */
+  find(reference: string, nowMs: number): Sale | undefined {
+    const [booking] = this.#ledger.byReference("booking", reference) as Sale[];
+    if (booking !== undefined) return booking;
+    const [hold] = this.#ledger.byReference("hold", reference) as Sale[];
+    if (hold === undefined) return undefined;
+    if (hold.state === "USED") return this.#ledger.entry("booking", hold.details.bookingId!) as Sale;
+    const expired = hold.state === "HELD" && Date.parse(hold.details.expiresAt!) <= nowMs;
+    return expired ? { ...hold, state: "EXPIRED" } : hold;
+  }
+}
+
+/** What the ledger sums up for a hotel vendor. */
+export const hotelCounts = (ledger: Ledger): Record<string, number> => {
+  const entries = ledger.entries();
+  const count = (kind: string, state?: string): number =>
+    entries.filter((entry) => entry.kind === kind && (state === undefined || entry.state === state)).length;
+  return {
+    searched: ledger.requestCounts()["search"] ?? 0,
+    held: count("hold"),
+    booked: count("booking"),
+    cancelled: count("booking", "CANCELLED"),
+  };
+};

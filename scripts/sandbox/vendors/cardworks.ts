@@ -1,0 +1,127 @@
+/** Owns the payment vendor CardWorks: virtual prepaid cards. A card number never exists here, only its last four digits. */
+import { randomUUID } from "node:crypto";
+import Type, { type Static } from "typebox";
+import type { Entry, Ledger } from "../ledger.ts";
+import { drawFor } from "../seeded.ts";
+import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
+
+const Issue = Type.Object({
+  external_id: Type.String({ minLength: 1, maxLength: 200 }),
+  label: Type.String({ minLength: 1, maxLength: 100 }),
+  balance: Type.Object({
+    value: Type.Integer({ minimum: 1, maximum: 10_000_000_000 }),
+    currency: Type.String({ pattern: "^[A-Z]{3}$" }),
+  }),
+});
+
+type Card = Entry<{
+  label: string;
+  balanceMinor: number;
+  currency: string;
+  last4: string;
+  expiryMonth: number;
+  expiryYear: number;
+}>;
+
+const problem = (status: number, code: string, message: string): VendorAnswer => ({
+  status,
+  body: { error: { type: code, message } },
+});
+
+const cardOf = ({ id, reference, state, details }: Card) => ({
+  object: "virtual_card",
+  id,
+  external_id: reference,
+  status: state === "ACTIVE" ? "active" : "cancelled",
+  last4: details.last4,
+  exp_month: details.expiryMonth,
+  exp_year: details.expiryYear,
+  balance: { value: details.balanceMinor, currency: details.currency },
+});
+
+const issue = (ledger: Ledger, seed: string, request: VendorRequest<Static<typeof Issue>>): VendorAnswer => {
+  const { body, idempotencyKey, nowMs } = request;
+  const now = new Date(nowMs);
+  const card: Card = {
+    kind: "card",
+    id: `card_${randomUUID().replaceAll("-", "")}`,
+    reference: body.external_id,
+    idempotencyKey,
+    state: "ACTIVE",
+    createdAt: now.toISOString(),
+    changedAt: now.toISOString(),
+    details: {
+      label: body.label,
+      balanceMinor: body.balance.value,
+      currency: body.balance.currency,
+      last4: String(drawFor(seed, "card", idempotencyKey).between(0, 9999)).padStart(4, "0"),
+      expiryMonth: now.getUTCMonth() + 1,
+      expiryYear: now.getUTCFullYear() + 1,
+    },
+  };
+  ledger.put(card);
+  return { status: 201, body: cardOf(card) };
+};
+
+const cancel = (ledger: Ledger, { params, nowMs }: VendorRequest): VendorAnswer => {
+  const card = ledger.entry("card", params["id"]!) as Card | undefined;
+  if (card === undefined) return problem(404, "card_not_found", "There is no such card.");
+  if (card.state === "CANCELLED") return { status: 200, body: cardOf(card) };
+  const cancelled: Card = { ...card, state: "CANCELLED", changedAt: new Date(nowMs).toISOString() };
+  ledger.put(cancelled);
+  return { status: 200, body: cardOf(cancelled) };
+};
+
+const lookup = (ledger: Ledger, { query }: VendorRequest): VendorAnswer => {
+  const cards = ledger.byReference("card", query.get("external_id") ?? "") as Card[];
+  return { status: 200, body: { object: "list", data: cards.map(cardOf) } };
+};
+
+export const cardworks: VendorDefinition = {
+  name: "cardworks",
+  kind: "payment",
+  dialect: {
+    accepts: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
+    problem: (kind, detail) =>
+      ({
+        unauthorized: problem(401, "authentication_error", detail),
+        "not-found": problem(404, "route_not_found", detail),
+        invalid: problem(400, "invalid_request", detail),
+        "key-reused": problem(409, "idempotency_error", detail),
+        unavailable: problem(503, "try_later", detail),
+        failed: problem(500, "api_error", detail),
+      })[kind],
+    refusal: (operation) =>
+      operation === "cancelCard"
+        ? problem(409, "card_not_cancellable", "The card has pending authorisations.")
+        : problem(402, "card_program_declined", "The card programme declined the issue."),
+  },
+  routes: (ledger, settings) => [
+    {
+      operation: "issueCard",
+      method: "POST",
+      path: "/v1/virtual_cards",
+      write: true,
+      body: Issue,
+      handle: (request) => issue(ledger, settings().seed, request),
+    },
+    {
+      operation: "cancelCard",
+      method: "POST",
+      path: "/v1/virtual_cards/:id/cancel",
+      write: true,
+      handle: (request) => cancel(ledger, request),
+    },
+    {
+      operation: "lookup",
+      method: "GET",
+      path: "/v1/virtual_cards",
+      write: false,
+      handle: (request) => lookup(ledger, request),
+    },
+  ],
+  counts: (ledger) => {
+    const cards = ledger.entries();
+    return { issued: cards.length, cancelled: cards.filter((card) => card.state === "CANCELLED").length };
+  },
+};

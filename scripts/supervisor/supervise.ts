@@ -1,0 +1,253 @@
+// Runs one instance: its servers, the service and, for the demo, the sandbox, in their order, until it is told to stop.
+import { existsSync, mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { ensureNatsServer, startNats } from "../embedded/nats.ts";
+import {
+  developmentInstance,
+  type Instance,
+  readInstance,
+  serviceEnvironment,
+  writeInstance,
+} from "./environment.ts";
+import { lockFolder } from "./folder-lock.ts";
+import { type Kept, keepRunning } from "./keep-running.ts";
+import { ensureDevelopmentKeys } from "./keys.ts";
+import type { Running } from "./running.ts";
+import { startScript } from "./script-process.ts";
+import { StartFailure } from "./start-failure.ts";
+
+const stopDeadlineMs = 4_000;
+/** What the service gets of it for the work in hand; the rest is for the servers behind it to write out what they hold. */
+const serviceStopMs = 3_000;
+const scriptsDir = resolve(import.meta.dirname, "..");
+const natsCacheDir = resolve(scriptsDir, "../.cache/nats");
+
+export interface SuperviseOptions {
+  host: string;
+  /** 0: a free one. */
+  port: number;
+  dataDir: string;
+  /** As the service takes it: `all`, `gateway`, `actors`, `actors=case,sub-case`. */
+  role: string;
+  demo: boolean;
+  /** Real servers instead of the embedded ones. */
+  natsUrl: string | undefined;
+  mongodbUrl: string | undefined;
+  /** One line for the person at the terminal. */
+  say(line: string): void;
+  /** Hears of the instance once everything is ready. */
+  onReady(instance: Instance): void;
+}
+
+/**
+ * Resolves when `signal` has told it to stop and every child has ended, at the latest 5 s after the signal.
+ *
+ * @throws StartFailure when it cannot start, or when a child keeps dying; the children have ended then as well.
+ */
+export async function supervise(options: SuperviseOptions, signal: AbortSignal): Promise<void> {
+  const dataDir = resolve(options.dataDir);
+  const unlock = holdDataDir(dataDir, options);
+  const stages: Kept[][] = [];
+  const failing = new AbortController();
+  const until = AbortSignal.any([signal, failing.signal]);
+  const context: Context = {
+    ...options,
+    dataDir,
+    logsDir: join(dataDir, "logs"),
+    until,
+    fail: (e) => failing.abort(e),
+  };
+  try {
+    await start(context, stages);
+    await new Promise((_, reject) => {
+      until.throwIfAborted();
+      until.addEventListener("abort", () => reject(until.reason), { once: true });
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    await stopAll(stages);
+    unlock();
+  }
+}
+
+interface Context extends SuperviseOptions {
+  logsDir: string;
+  /** Aborted when everything is to stop. */
+  until: AbortSignal;
+  fail(failure: unknown): void;
+}
+
+/** With both servers elsewhere, several roles may share a folder (for its keys); the embedded servers belong to one. */
+function holdDataDir(dataDir: string, { natsUrl, mongodbUrl, role }: SuperviseOptions): () => void {
+  const shared = natsUrl !== undefined && mongodbUrl !== undefined;
+  const lock = lockFolder(dataDir, shared ? `role-${role.replace(/\W+/g, "-")}` : "instance");
+  return () => lock.release();
+}
+
+/** Each stage needs those before it; `stages` grows as they serve, so that a failure midway stops what stands. */
+async function start(context: Context, stages: Kept[][]): Promise<void> {
+  mkdirSync(context.logsDir, { recursive: true });
+  const port = await freePort(context.host, context.port);
+  await ensureDevelopmentKeys(join(context.dataDir, "keys"));
+  const servers: Kept[] = [];
+  stages.push(servers);
+  const [natsUrl, mongodbUrl] = await allOrFail(context, [
+    context.natsUrl ?? keepNats(context).then((kept) => add(servers, kept)),
+    context.mongodbUrl ?? keepDocuments(context).then((kept) => add(servers, kept)),
+  ]);
+  const instance = settleInstance(context, { port, natsUrl, mongodbUrl });
+  const sandbox = context.demo ? await keepSandbox(context) : undefined;
+  if (sandbox) stages.push([sandbox]);
+  stages.push([await keepService(context, instance, port)]);
+  if (sandbox) await playDemo(context, instance, sandbox.url);
+  context.onReady(instance);
+}
+
+/** Actors alone go by what the gateway on the same folder is called, if there is one; everyone else settles it anew. */
+function settleInstance(
+  { host, dataDir, role }: Context,
+  { port, natsUrl, mongodbUrl }: { port: number; natsUrl: string; mongodbUrl: string },
+): Instance {
+  if (role.startsWith("actors") && existsSync(join(dataDir, "instance.json"))) {
+    return { ...readInstance(dataDir), natsUrl, mongodbUrl };
+  }
+  const baseUrl = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const instance = developmentInstance({ baseUrl, dataDir, natsUrl, mongodbUrl });
+  writeInstance(dataDir, instance);
+  return instance;
+}
+
+/** Like `Promise.all`, but the first failure makes the others give up and waits until they have, so that none starts unseen. */
+async function allOrFail<const T extends readonly unknown[]>(
+  context: Context,
+  starts: T,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(starts.map((start) => Promise.resolve(start).catch(context.fail)));
+  context.until.throwIfAborted();
+  return Promise.all(starts) as Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }>;
+}
+
+function add(list: Kept[], kept: Kept): string {
+  list.push(kept);
+  return kept.url;
+}
+
+async function keepNats(context: Context): Promise<Kept> {
+  const binary = await ensureNatsServer(natsCacheDir, { onProgress: context.say, signal: context.until });
+  return keep(context, "nats", (logFile, port, signal) =>
+    startNats({
+      binary,
+      dataDir: join(context.dataDir, "nats"),
+      logFile,
+      signal,
+      ...(port !== undefined && { port }),
+    }),
+  );
+}
+
+function keepDocuments(context: Context): Promise<Kept> {
+  return keep(context, "documents", (logFile, port, signal) =>
+    startScript({
+      name: "documents",
+      script: join(scriptsDir, "embedded/documents/server.ts"),
+      args: ["--dir", join(context.dataDir, "documents"), "--port", String(port ?? 0)],
+      env: process.env,
+      logFile,
+      readyLine: /^listening (mongodb:\S+)/,
+      signal,
+    }),
+  );
+}
+
+function keepSandbox(context: Context): Promise<Kept> {
+  return keep(context, "sandbox", (logFile, port, signal) =>
+    startScript({
+      name: "sandbox",
+      script: join(scriptsDir, "sandbox/main.ts"),
+      args: ["--dir", join(context.dataDir, "sandbox"), "--port", String(port ?? 0)],
+      env: process.env,
+      logFile,
+      readyLine: /^listening (http:\S+)/,
+      signal,
+    }),
+  );
+}
+
+function keepService(context: Context, instance: Instance, port: number): Promise<Kept> {
+  const { host, role } = context;
+  return keep(
+    context,
+    role === "all" ? "service" : `service-${role.replace(/\W+/g, "-")}`,
+    (logFile, _, signal) =>
+      startScript({
+        name: "service",
+        script: join(scriptsDir, "service.ts"),
+        env: serviceEnvironment(instance, { host, port, role }),
+        logFile,
+        readyLine: /^ready (\S+)/,
+        signal,
+      }),
+  );
+}
+
+function keep(
+  context: Context,
+  name: string,
+  startOn: (logFile: string, port: number | undefined, signal: AbortSignal) => Promise<Running>,
+): Promise<Kept> {
+  const logFile = join(context.logsDir, `${name}.log`);
+  return keepRunning(
+    {
+      name,
+      start: (port, signal) => startOn(logFile, port, signal),
+      logFile,
+      say: context.say,
+      onGivenUp: context.fail,
+    },
+    context.until,
+  );
+}
+
+async function playDemo(context: Context, instance: Instance, sandboxControlUrl: string): Promise<void> {
+  const { runDemo } = await import("../demo.ts");
+  await runDemo({
+    instance,
+    dataDir: context.dataDir,
+    sandboxControlUrl,
+    say: context.say,
+    signal: context.until,
+  });
+}
+
+/** Last started, first stopped; whatever still runs at the deadline is killed. */
+async function stopAll(stages: Kept[][]): Promise<void> {
+  const deadline = performance.now() + stopDeadlineMs;
+  for (const stage of stages.toReversed()) {
+    const leftMs = Math.max(0, deadline - performance.now());
+    await Promise.all(
+      stage.map((kept) => kept.stop(stage === stages.at(-1) ? Math.min(serviceStopMs, leftMs) : leftMs)),
+    );
+  }
+}
+
+/** The wanted port, or any free one for 0, told to be free now so that a taken one is named before anything starts. */
+async function freePort(host: string, port: number): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((listening, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === "EADDRINUSE"
+          ? new StartFailure(`port ${port} of ${host} is in use: choose another with --port`)
+          : new StartFailure(
+              `cannot listen on ${host}:${port} (${error.code}): choose another --host or --port`,
+            ),
+      ),
+    );
+    server.listen(port, host, listening);
+  });
+  const address = server.address();
+  await new Promise((closed) => server.close(closed));
+  return typeof address === "object" && address ? address.port : port;
+}

@@ -1,0 +1,177 @@
+// The command `scripts/test`: lint, types and the test suite, one after the other's news, and a last line with the totals.
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { inspect, parseArgs } from "node:util";
+import { Parser, type Result } from "tap-parser";
+import { ensureNatsServer } from "./embedded/nats.ts";
+import { describeEnd, endOf, type ProcessEnd } from "./supervisor/running.ts";
+import { StartFailure } from "./supervisor/start-failure.ts";
+
+const help = `Usage: scripts/test [test file…]
+
+Runs lint, the type check and the whole test suite. With test files, only those, without lint and types.
+The last line is \`N passed, N failed\` (assertions); the exit code is 0 when all passed.`;
+
+const root = resolve(import.meta.dirname, "..");
+const binary = (name: string) => join(root, "node_modules/.bin", name);
+/** Marks what this run starts, at any depth, so that a process left behind can be told from anyone else's. */
+const runMark = `STOPOVER_TEST_RUN=${process.pid}-${Date.now()}`;
+const children = new Set<ChildProcess>();
+
+/** Our own Node first on PATH, for the tools' `#!/usr/bin/env node`. */
+function start(command: string, args: string[]): ChildProcess {
+  const [markName = "", markValue = ""] = runMark.split("=");
+  const env = {
+    ...process.env,
+    [markName]: markValue,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --disable-warning=ExperimentalWarning`,
+    PATH: `${join(process.execPath, "..")}:${process.env.PATH}`,
+  };
+  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
+}
+
+/** Quiet when it passes. */
+async function check(name: string, command: string, args: string[]): Promise<boolean> {
+  const child = start(command, args);
+  const [end, out, err] = await Promise.all([endOf(child), text(child.stdout!), text(child.stderr!)]);
+  if (end.code === 0) {
+    console.log(`${name}: passed`);
+    return true;
+  }
+  console.log(`${out}${err}\n${name} ${describeEnd(end)}`);
+  return false;
+}
+
+async function lintAndTypes(): Promise<boolean> {
+  const passed = await Promise.all([
+    check("lint", binary("biome"), ["ci", "--colors=off", "."]),
+    check("types", binary("tsc"), ["--noEmit"]),
+  ]);
+  return passed.every(Boolean);
+}
+
+interface Report {
+  passed: number;
+  failed: number;
+  end: ProcessEnd;
+}
+
+/** One line per test file as it ends, and each failure in full at the end; all of it read from tap's raw TAP. */
+async function suite(files: string[]): Promise<Report> {
+  const tap = start(binary("tap"), ["run", "--reporter=tap", ...files]);
+  const exited = endOf(tap);
+  tap.stderr!.pipe(process.stderr);
+  const progress = new Parser();
+  progress.on("assert", ({ ok, name, time }) =>
+    console.log(`${ok ? "passed" : "FAILED"} ${name} (${time ?? 0} ms)`),
+  );
+  showComments(progress);
+  tap.stdout!.pipe(progress);
+  const [output, end] = await Promise.all([text(tap.stdout!), exited]);
+  return { ...countAssertions(output), end };
+}
+
+/** What tests say by `t.comment`, such as the log of a server whose test failed; tap's own remarks left out. */
+function showComments(parser: Parser): void {
+  parser.on("child", (child: Parser) => {
+    child.on("comment", (comment: string) => {
+      if (!/^# (Subtest|time=)/.test(comment)) process.stdout.write(comment);
+    });
+    showComments(child);
+  });
+}
+
+/** Assertions at the leaves: a subtest's own line only repeats what is inside it. */
+function countAssertions(output: string): { passed: number; failed: number } {
+  const totals = { passed: 0, failed: 0 };
+  for (const [kind, result] of Parser.parse(output, { flat: true })) {
+    if (kind !== "assert" || result.skip || result.todo) continue;
+    if (result.ok) totals.passed += 1;
+    else totals.failed += 1;
+    if (!result.ok) console.log(describeFailure(result));
+  }
+  return totals;
+}
+
+function describeFailure({ name, diag }: Result): string {
+  const { diff, stack, at, source, ...rest } = (diag ?? {}) as Record<string, unknown>;
+  const details = [
+    diff,
+    source,
+    Object.keys(rest).length > 0 ? inspect(rest, { depth: 6 }) : undefined,
+    stack,
+  ];
+  return `\nFAILED ${name}\n${details.filter((detail) => detail !== undefined).join("\n")}`;
+}
+
+/** The processes that still run with this run's mark in their environment. Linux only; elsewhere none are found. */
+function leftBehind(): number[] {
+  if (process.platform !== "linux") return [];
+  const marked = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(runMark);
+    } catch {
+      return false; // it has ended meanwhile, or is another user's
+    }
+  };
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && marked(name))
+    .map(Number);
+}
+
+/** False when there was any: a test that leaves a process running has not cleaned up. */
+function endLeftBehind(): boolean {
+  const pids = leftBehind();
+  for (const pid of pids) {
+    const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, 4);
+    console.log(
+      `left running by the tests, now killed: ${words.map((word) => basename(word)).join(" ")} (${pid})`,
+    );
+    process.kill(pid, "SIGKILL");
+  }
+  return pids.length === 0;
+}
+
+async function main(): Promise<boolean> {
+  const { values, positionals } = parseArgs({
+    options: { help: { type: "boolean" } },
+    allowPositionals: true,
+  });
+  if (values.help) {
+    console.log(help);
+    return true;
+  }
+  const stopping = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      stopping.abort();
+      for (const child of children) child.kill("SIGTERM");
+    });
+  }
+  await ensureNatsServer(join(root, ".cache/nats"), { onProgress: console.log, signal: stopping.signal });
+  const files = positionals.map((path) => resolve(path));
+  const missing = files.find((file) => !existsSync(file));
+  if (missing) throw new StartFailure(`${missing} does not exist`);
+  const checked = files.length > 0 || (await lintAndTypes());
+  if (stopping.signal.aborted) return false;
+  const { passed, failed, end } = await suite(files);
+  const clean = endLeftBehind();
+  if (end.code !== 0 && failed === 0) console.log(`tap ${describeEnd(end)}`);
+  console.log(`${passed} passed, ${failed} failed`);
+  return checked && clean && end.code === 0 && failed === 0;
+}
+
+try {
+  process.exit((await main()) ? 0 : 1);
+} catch (error) {
+  const isUsage =
+    error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+  if (!(error instanceof StartFailure || isUsage)) throw error;
+  console.error(`error: ${(error as Error).message}`);
+  process.exit(1);
+}

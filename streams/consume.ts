@@ -1,0 +1,248 @@
+/** Owns consuming from JetStream: a durable pull consumer, bounded concurrency, acknowledgement last, delayed redelivery, dead letters. */
+import {
+  AckPolicy,
+  type Consumer,
+  type ConsumerConfig,
+  type ConsumerMessages,
+  DeliverPolicy,
+  JetStreamApiCodes,
+  JetStreamApiError,
+  type JsMsg,
+} from "@nats-io/jetstream";
+import { nanos } from "@nats-io/transport-node";
+import type { Logger } from "pino";
+import type { Streams } from "./connection.ts";
+import { publish } from "./publish.ts";
+import { deadSubject, parseSubject } from "./subjects.ts";
+import type { StreamName } from "./topology.ts";
+
+/** What becomes of a message. `later` is redelivered after the delay; `dead` is put aside with its reason. */
+export type Disposition =
+  | { kind: "done" }
+  | { kind: "later"; delayMs: number }
+  | { kind: "dead"; reason: string };
+export const done: Disposition = { kind: "done" };
+
+export interface Delivery {
+  subject: string;
+  json(): unknown;
+  /** Position in the stream. */
+  sequence: number;
+  /** Milliseconds since the message was published. */
+  ageMs: number;
+  /** 1 for the first; kills and redeliveries raise it. */
+  attempt: number;
+}
+
+export interface Consumption {
+  stream: StreamName;
+  /** Unique in the stream; processes that give the same name share the work. */
+  durable: string;
+  filterSubjects: string[];
+  /** The actor that dead letters are filed under. */
+  owner: string;
+  /** Where a durable that doesn't exist yet begins. Default: the oldest message kept. One that exists goes on. */
+  begin?: { afterSequence: number } | { time: Date };
+  /** Messages worked on at once by this process. */
+  concurrency: number;
+  handle(delivery: Delivery): Promise<Disposition>;
+  log: Logger;
+  /** Called just before a message is acknowledged; fault tests die here. */
+  beforeAck?(delivery: Delivery): void;
+}
+
+export interface Consuming {
+  /** Takes no more messages and waits for those under way. */
+  stop(): Promise<void>;
+}
+
+const ackWaitMs = 30_000;
+/** Thrown errors after which a message is put aside. Counted here: a delivery count also rises with each kill. */
+const errorsMax = 8;
+
+/** 200 ms, 400 ms … at most 10 s. */
+export const backoffMs = (failures: number): number => Math.min(200 * 2 ** (failures - 1), 10_000);
+
+/**
+ * Starts consuming. The consumer is created if it isn't there; its filters are widened or narrowed to those given.
+ * `max_deliver` stays unlimited: past it a message would be neither delivered nor counted.
+ */
+export const consume = async (streams: Streams, consumption: Consumption): Promise<Consuming> => {
+  await ensureConsumer(streams, consumption);
+  const worker = new Worker(streams, consumption);
+  await worker.start();
+  return { stop: () => worker.stop() };
+};
+
+const ensureConsumer = async (streams: Streams, consumption: Consumption): Promise<void> => {
+  const { stream, durable, filterSubjects, concurrency } = consumption;
+  await streams.manager.consumers.add(stream, {
+    durable_name: durable,
+    ack_policy: AckPolicy.Explicit,
+    ...(await startOf(streams, consumption)),
+    ack_wait: nanos(ackWaitMs),
+    max_deliver: -1,
+    max_ack_pending: Math.max(256, concurrency * 4),
+    ...(filterSubjects.length === 1
+      ? { filter_subject: filterSubjects[0] }
+      : { filter_subjects: filterSubjects }),
+  });
+};
+
+type Start = Pick<ConsumerConfig, "deliver_policy" | "opt_start_seq" | "opt_start_time">;
+
+/** The server refuses another start for a consumer that stands, so that one's own is repeated. */
+const startOf = async (streams: Streams, { stream, durable, begin }: Consumption): Promise<Start> => {
+  if (begin === undefined) return { deliver_policy: DeliverPolicy.All };
+  const standing = await standingStart(streams, stream, durable);
+  if (standing !== undefined) return standing;
+  return "time" in begin
+    ? { deliver_policy: DeliverPolicy.StartTime, opt_start_time: begin.time.toISOString() }
+    : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: begin.afterSequence + 1 };
+};
+
+const standingStart = async (
+  streams: Streams,
+  stream: StreamName,
+  durable: string,
+): Promise<Start | undefined> => {
+  try {
+    const { config } = await streams.manager.consumers.info(stream, durable);
+    const { deliver_policy, opt_start_seq, opt_start_time } = config;
+    return {
+      deliver_policy,
+      ...(opt_start_seq === undefined ? {} : { opt_start_seq }),
+      ...(opt_start_time === undefined ? {} : { opt_start_time }),
+    };
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.ConsumerNotFound)
+      return undefined;
+    throw error;
+  }
+};
+
+class Worker {
+  readonly #streams: Streams;
+  readonly #consumption: Consumption;
+  readonly #errors = new Map<number, number>();
+  readonly #running = new Set<Promise<void>>();
+  #consumer: Consumer | undefined;
+  #messages: ConsumerMessages | undefined;
+  #loop: Promise<void> = Promise.resolve();
+  #stopping = false;
+
+  constructor(streams: Streams, consumption: Consumption) {
+    this.#streams = streams;
+    this.#consumption = consumption;
+  }
+
+  async start(): Promise<void> {
+    this.#consumer = await this.#streams.jetstream.consumers.get(
+      this.#consumption.stream,
+      this.#consumption.durable,
+    );
+    this.#messages = await this.#open();
+    this.#loop = this.#pull();
+  }
+
+  #open(): Promise<ConsumerMessages> {
+    if (this.#consumer === undefined) throw new Error("consumer is not started");
+    return this.#consumer.consume({
+      max_messages: this.#consumption.concurrency,
+      expires: 30_000,
+      idle_heartbeat: 5000,
+    });
+  }
+
+  /** The iterator ends when the server forgets us; then it is opened again until we are told to stop. */
+  async #pull(): Promise<void> {
+    while (!this.#stopping) {
+      try {
+        this.#messages ??= await this.#open();
+        for await (const message of this.#messages) await this.#take(message);
+      } catch (error) {
+        if (this.#stopping) return;
+        this.#consumption.log.warn(
+          { durable: this.#consumption.durable, error: String(error) },
+          "consumer interrupted",
+        );
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+      this.#messages = undefined;
+    }
+  }
+
+  /** Waits for a free place, so that no more than `concurrency` messages are held in this process. */
+  async #take(message: JsMsg): Promise<void> {
+    while (this.#running.size >= this.#consumption.concurrency) await Promise.race(this.#running);
+    const work = this.#work(message).finally(() => this.#running.delete(work));
+    this.#running.add(work);
+  }
+
+  async #work(message: JsMsg): Promise<void> {
+    const alive = setInterval(() => message.working(), ackWaitMs / 3);
+    try {
+      await this.#settle(message, await this.#handled(message));
+    } catch (error) {
+      // The connection went away: the message comes again after its ack wait.
+      this.#consumption.log.warn({ subject: message.subject, error: String(error) }, "message not settled");
+    } finally {
+      clearInterval(alive);
+    }
+  }
+
+  async #handled(message: JsMsg): Promise<Disposition> {
+    const delivery = deliveryOf(message);
+    try {
+      return await this.#consumption.handle(delivery);
+    } catch (error) {
+      const failures = (this.#errors.get(message.seq) ?? 0) + 1;
+      this.#errors.set(message.seq, failures);
+      this.#consumption.log.error({ subject: message.subject, failures, err: error }, "handling failed");
+      if (failures >= errorsMax)
+        return { kind: "dead", reason: error instanceof Error ? error.message : String(error) };
+      return { kind: "later", delayMs: backoffMs(failures) };
+    }
+  }
+
+  async #settle(message: JsMsg, disposition: Disposition): Promise<void> {
+    if (disposition.kind === "later") return message.nak(disposition.delayMs);
+    if (disposition.kind === "dead") await this.#bury(message, disposition.reason);
+    this.#errors.delete(message.seq);
+    this.#consumption.beforeAck?.(deliveryOf(message));
+    if (disposition.kind === "dead") message.term(disposition.reason.slice(0, 100));
+    else message.ack();
+  }
+
+  /** The publish is confirmed before the original is ended, so a crash in between repeats it under the same id. */
+  async #bury(message: JsMsg, reason: string): Promise<void> {
+    const parsed = parseSubject(message.subject);
+    await publish(this.#streams, {
+      subject: deadSubject(parsed?.tenant ?? "none", this.#consumption.owner, parsed?.what ?? "unreadable"),
+      payload: message.string(),
+      messageId: `${this.#consumption.durable}:${message.seq}:dead`,
+      headers: {
+        "Stopover-Subject": message.subject,
+        "Stopover-Reason": reason.slice(0, 500),
+        "Stopover-Consumer": this.#consumption.durable,
+        "Stopover-Sequence": String(message.seq),
+      },
+    });
+    this.#consumption.log.error({ subject: message.subject, reason }, "message put aside as a dead letter");
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#messages?.stop();
+    await this.#loop;
+    await Promise.allSettled(this.#running);
+  }
+}
+
+const deliveryOf = (message: JsMsg): Delivery => ({
+  subject: message.subject,
+  json: () => message.json(),
+  sequence: message.seq,
+  ageMs: Math.max(0, Date.now() - message.info.timestampNanos / 1e6),
+  attempt: message.info.deliveryCount,
+});

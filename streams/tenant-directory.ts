@@ -1,0 +1,84 @@
+/** Owns what every process knows of the airlines: kept in the platform database, announced through the `tenants` bucket. */
+import type { KV } from "@nats-io/kv";
+import type { Streams } from "./connection.ts";
+
+/** An airline as every process needs it, with nothing secret in it. */
+export interface Tenant {
+  /** IATA or ICAO designator, upper case; part of every tenant-owned id. */
+  code: string;
+  name: string;
+  /** Host names that passengers of this airline use, lower case, without the port. */
+  passengerHosts: string[];
+  /** ISO 3166-1 alpha-2; its currency is the fallback for rates. */
+  homeCountry: string;
+}
+
+export interface TenantDirectory {
+  byCode(code: string): Tenant | undefined;
+  byPassengerHost(host: string): Tenant | undefined;
+  all(): Tenant[];
+  /** Calls back once for every tenant known now and for each that is added later; returns the way to stop. */
+  onEach(callback: (tenant: Tenant) => void): () => void;
+}
+
+export interface LiveTenantDirectory extends TenantDirectory {
+  /** Tells every process of a new or changed airline; returns when this one knows. */
+  announce(tenant: Tenant): Promise<void>;
+  close(): void;
+}
+
+/** Knows every airline announced so far when it returns; learns of later ones within moments. */
+export const openTenantDirectory = async (streams: Streams): Promise<LiveTenantDirectory> => {
+  const bucket: KV = await streams.kv.create("tenants", { history: 1 });
+  const directory = new Directory();
+  const watch = await bucket.watch();
+  const primed = Promise.withResolvers<void>();
+  const status = await bucket.status();
+  if (status.values === 0) primed.resolve();
+  void (async () => {
+    for await (const entry of watch) {
+      if (entry.operation === "PUT") directory.learn(entry.json<Tenant>());
+      if (entry.delta === 0) primed.resolve();
+    }
+  })();
+  await primed.promise;
+  return Object.assign(directory, {
+    announce: async (tenant: Tenant) => {
+      await bucket.put(tenant.code, JSON.stringify(tenant));
+      directory.learn(tenant);
+    },
+    close: () => watch.stop(),
+  });
+};
+
+class Directory implements TenantDirectory {
+  readonly #byCode = new Map<string, Tenant>();
+  readonly #byHost = new Map<string, Tenant>();
+  readonly #listeners = new Set<(tenant: Tenant) => void>();
+
+  learn(tenant: Tenant): void {
+    const isNew = !this.#byCode.has(tenant.code);
+    for (const host of this.#byCode.get(tenant.code)?.passengerHosts ?? []) this.#byHost.delete(host);
+    this.#byCode.set(tenant.code, tenant);
+    for (const host of tenant.passengerHosts) this.#byHost.set(host, tenant);
+    if (isNew) for (const listener of this.#listeners) listener(tenant);
+  }
+
+  byCode(code: string): Tenant | undefined {
+    return this.#byCode.get(code);
+  }
+
+  byPassengerHost(host: string): Tenant | undefined {
+    return this.#byHost.get(host);
+  }
+
+  all(): Tenant[] {
+    return [...this.#byCode.values()];
+  }
+
+  onEach(callback: (tenant: Tenant) => void): () => void {
+    this.#listeners.add(callback);
+    for (const tenant of this.#byCode.values()) callback(tenant);
+    return () => this.#listeners.delete(callback);
+  }
+}

@@ -1,0 +1,213 @@
+/** The payment, message and transport ports' contracts, run on each adapter against its sandbox process. */
+import t, { type Test } from "tap";
+import { CardWorks } from "../../../actors/vendor-adapter/adapters/cardworks.ts";
+import { RideFleet } from "../../../actors/vendor-adapter/adapters/ridefleet.ts";
+import { SendWell } from "../../../actors/vendor-adapter/adapters/sendwell.ts";
+import type { VendorOptions } from "../../../actors/vendor-adapter/http.ts";
+import type {
+  LookupOutcome,
+  MessagePort,
+  PaymentPort,
+  TransportPort,
+  WriteOutcome,
+} from "../../../actors/vendor-adapter/ports.ts";
+import { closedPort, context, type Sandbox, startSandbox } from "./sandbox.ts";
+
+const paymentAdapters: [string, new (options: VendorOptions) => PaymentPort][] = [["cardworks", CardWorks]];
+const messageAdapters: [string, new (options: VendorOptions) => MessagePort][] = [["sendwell", SendWell]];
+const transportAdapters: [string, new (options: VendorOptions) => TransportPort][] = [
+  ["ridefleet", RideFleet],
+];
+
+/** What the three ports have in common: something is made under a reference, and found by it. */
+interface Making {
+  /** The vendor's name for it in its ledger's requests. */
+  operation: string;
+  make(reference: string, variant?: "other"): Promise<WriteOutcome<object>>;
+  find(reference: string): Promise<LookupOutcome<object>>;
+}
+
+t.test("payment, message and transport ports", async (t) => {
+  const names = [...paymentAdapters, ...messageAdapters, ...transportAdapters].map(([name]) => name);
+  const sandbox = await startSandbox(t, t.testdir(), ["--only", names.join(",")]);
+  const elsewhere = await closedPort();
+  const each = async <Port>(
+    adapters: [string, new (options: VendorOptions) => Port][],
+    making: (port: Port) => Making,
+    own: (t: Test, port: Port, sandbox: Sandbox, name: string) => Promise<void>,
+  ) => {
+    for (const [name, Adapter] of adapters) {
+      const options = { ...sandbox.vendor(name), timeoutMs: 5_000 };
+      const on = (change: Partial<VendorOptions>): Making => making(new Adapter({ ...options, ...change }));
+      await t.test(name, async (t) => {
+        await shared(t, sandbox, name, {
+          port: on({}),
+          impatient: on({ timeoutMs: 250 }),
+          stranger: on({ apiKey: "wrong" }),
+          nowhere: on({ baseUrl: elsewhere }),
+        });
+        await sandbox.reset();
+        await own(t, new Adapter(options), sandbox, name);
+      });
+    }
+  };
+  await each(paymentAdapters, payment, ownPayment);
+  await each(messageAdapters, message, ownMessage);
+  await each(transportAdapters, transport, ownTransport);
+});
+
+const shared = async (
+  t: Test,
+  sandbox: Sandbox,
+  name: string,
+  { port, impatient, stranger, nowhere }: Record<"port" | "impatient" | "stranger" | "nowhere", Making>,
+): Promise<void> => {
+  const fail = (kind: string, operation: string) =>
+    sandbox.control({ [name]: { failNext: [{ operation, kind, times: 1 }] } });
+  const made = async () => (await sandbox.ledger(name)).entries;
+  t.beforeEach(() => sandbox.reset());
+
+  await t.test("made once under a reference, and found by it", async (t) => {
+    t.same(await port.find("one/1"), { outcome: "none" });
+    const answers = await Promise.all([1, 2, 3].map(() => port.make("one/1")));
+    t.equal(answers[0]!.outcome, "done");
+    for (const answer of answers) t.same(answer, answers[0]);
+    t.match(await port.find("one/1"), answers[0]);
+    t.match(await made(), [{ reference: "one/1", idempotencyKey: "one/1" }]);
+    t.match(await port.make("one/1", "other"), { outcome: "refused", code: "REFERENCE_REUSED" });
+  });
+
+  for (const kind of ["lost-answer", "timeout", "malformed", "error-after"]) {
+    await t.test(`${kind}: in doubt, then found, and made once`, async (t) => {
+      await fail(kind, port.operation);
+      const making = kind === "timeout" ? impatient : port;
+      t.match(await making.make(kind), { outcome: "in-doubt" });
+      t.match(await port.find(kind), { outcome: "done" });
+      t.match(await port.make(kind), { outcome: "done" });
+      t.equal((await made()).length, 1);
+      const { requests } = await sandbox.ledger(name);
+      t.match(
+        requests.filter((request) => request.operation === port.operation),
+        [
+          { repeated: true, fault: null },
+          { repeated: false, fault: kind },
+        ],
+      );
+    });
+  }
+
+  await t.test("what was not done, and what is not to be", async (t) => {
+    await fail("error", port.operation);
+    t.match(await port.make("a"), { outcome: "in-doubt" });
+    t.same(await port.find("a"), { outcome: "none" });
+    await fail("unavailable", port.operation);
+    t.match(await port.make("b"), { outcome: "unavailable", retryAfterMs: 1000 });
+    await fail("refuse", port.operation);
+    const refused = await port.make("c");
+    t.equal(refused.outcome, "refused");
+    t.same(await port.make("c"), refused);
+    t.match(await stranger.make("d"), { outcome: "refused", code: "NOT_AUTHORISED" });
+    t.match(await nowhere.make("e"), { outcome: "unavailable" });
+    for (const kind of ["error", "malformed", "lost-answer", "timeout"]) {
+      await fail(kind, "lookup");
+      const asked = kind === "timeout" ? impatient : port;
+      t.match(await asked.find("a"), { outcome: "unavailable" }, kind);
+    }
+    t.same(await made(), []);
+  });
+};
+
+const payment = (port: PaymentPort): Making => ({
+  operation: "issueCard",
+  make: (reference, variant) => {
+    const balance = { amountMinor: variant === undefined ? 12_500 : 99_000, currency: "EUR" };
+    return port.issueCard({ reference, balance, label: "XN 204" }, context);
+  },
+  find: (reference) => port.lookup({ reference }, context),
+});
+
+const ownPayment = async (t: Test, port: PaymentPort, sandbox: Sandbox, name: string): Promise<void> => {
+  const balance = { amountMinor: 9_000, currency: "JPY" };
+  const card = await port.issueCard({ reference: "p", balance, label: "XN 204" }, context);
+  if (card.outcome !== "done") return t.fail(JSON.stringify(card)) as never;
+  t.match(card, { last4: /^\d{4}$/, balance });
+  t.same(Object.keys(card).sort(), ["balance", "cardId", "expiryMonth", "expiryYear", "last4", "outcome"]);
+  const cancel = () => port.cancelCard({ reference: "p", cardId: card.cardId }, context);
+  t.same(await cancel(), card);
+  t.same(await cancel(), card);
+  t.match(await port.cancelCard({ reference: "again", cardId: card.cardId }, context), { outcome: "done" });
+  t.match(await port.lookup({ reference: "p" }, context), { state: "CANCELLED" });
+  const unknown = await port.cancelCard({ reference: "q", cardId: "card_none" }, context);
+  t.match(unknown, { outcome: "refused", code: "NOT_FOUND" });
+  const nothing = { reference: "z", balance: { ...balance, amountMinor: 0 }, label: "x" };
+  t.match(await port.issueCard(nothing, context), { outcome: "refused", code: "INVALID_REQUEST" });
+  t.match((await sandbox.ledger(name)).counts, { issued: 1, cancelled: 1 });
+  await sandbox.control({ [name]: { failNext: [{ operation: "issueCard", kind: "refuse", times: 1 }] } });
+  const declined = await port.issueCard({ reference: "d", balance, label: "x" }, context);
+  t.match(declined, { outcome: "refused", code: "PAYMENT_DECLINED" });
+};
+
+const message = (port: MessagePort): Making => ({
+  operation: "send",
+  make: (reference, variant) => {
+    const text = variant ?? "Your room is ready.";
+    const to = { channel: "EMAIL", recipient: "ana@example.org", subject: "Your room" } as const;
+    return port.send({ reference, ...to, text, language: "en" }, context);
+  },
+  find: (reference) => port.lookup({ reference }, context),
+});
+
+const ownMessage = async (t: Test, port: MessagePort, sandbox: Sandbox, name: string): Promise<void> => {
+  const texts: [channel: "SMS" | "WHATSAPP" | "EMAIL", recipient: string, outcome: string][] = [
+    ["SMS", "+351912345678", "done"],
+    ["WHATSAPP", "+5511987654321", "done"],
+    ["SMS", "ana@example.org", "refused"],
+    ["EMAIL", "+351912345678", "refused"],
+  ];
+  for (const [channel, recipient, outcome] of texts) {
+    const reference = `${channel}:${recipient}`;
+    const sent = await port.send(
+      { reference, channel, recipient, text: "Olá, até já", language: "pt" },
+      context,
+    );
+    t.match(sent, outcome === "done" ? { outcome } : { outcome, code: "RECIPIENT_REJECTED" }, reference);
+  }
+  const { counts, entries } = await sandbox.ledger(name);
+  t.match(counts, { sent: 2 });
+  t.match(entries[0], {
+    details: { channel: "sms", to: "+351912345678", body: "Olá, até já", locale: "pt" },
+  });
+};
+
+const ride = {
+  direction: "AIRPORT_TO_HOTEL",
+  vehicleType: "SHUTTLE",
+  pickupAt: "2031-03-14T20:30:00Z",
+  from: { label: "FRA, Terminal 1", coordinates: { latitude: 50.05, longitude: 8.57 } },
+  to: { label: "Hartwell Inn", coordinates: { latitude: 50.02, longitude: 8.6 } },
+  passengers: 12,
+  specialRequirements: ["INFANT_COT"],
+} as const;
+
+const transport = (port: TransportPort): Making => ({
+  operation: "book",
+  make: (reference, variant) =>
+    port.book({ ...ride, reference, passengers: variant === undefined ? 12 : 13 }, context),
+  find: (reference) => port.lookup({ reference }, context),
+});
+
+const ownTransport = async (t: Test, port: TransportPort, sandbox: Sandbox, name: string): Promise<void> => {
+  const van = { ...ride, vehicleType: "WHEELCHAIR_VAN", passengers: 2 } as const;
+  const booked = await port.book({ ...van, reference: "r" }, context);
+  if (booked.outcome !== "done") return t.fail(JSON.stringify(booked)) as never;
+  t.match(booked, { vehicleType: "WHEELCHAIR_VAN", pickupAt: ride.pickupAt, plate: String });
+  const cancel = () => port.cancel({ reference: "r", rideId: booked.rideId }, context);
+  t.same(await cancel(), booked);
+  t.same(await cancel(), booked);
+  t.match(await port.lookup({ reference: "r" }, context), { state: "CANCELLED", rideId: booked.rideId });
+  const full = await port.book({ ...van, reference: "full", passengers: 40 }, context);
+  t.match(full, { outcome: "refused", code: "CAPACITY_EXCEEDED" });
+  const unknown = await port.cancel({ reference: "u", rideId: "rf-none" }, context);
+  t.match(unknown, { outcome: "refused", code: "NOT_FOUND" });
+  t.match((await sandbox.ledger(name)).counts, { booked: 1, cancelled: 1 });
+};

@@ -1,0 +1,444 @@
+/** What a wave holds for given groups, offers and policies: gates, dedup, passes, scores, alternatives, words. */
+import fc from "fast-check";
+import t from "tap";
+import { allocate } from "../../../actors/wave/allocation/allocate.ts";
+import { hotelId, hotelUrns } from "../../../actors/wave/allocation/dedup.ts";
+import {
+  accessibleRoomsNeeded,
+  distanceKmBetween,
+  money,
+  roomsNeeded,
+} from "../../../actors/wave/allocation/gates.ts";
+import type { DiscardReason, GroupNeed } from "../../../schemas/allocation.ts";
+import type { HotelOffer } from "../../../schemas/hotel.ts";
+import type { ResolvedPolicy } from "../../../schemas/policy.ts";
+import { isUrnOf } from "../../../schemas/urn.ts";
+import type { Tier } from "../../../schemas/vocabulary.ts";
+
+const airport = { latitude: 40.6413, longitude: -73.7781 };
+/** A degree of latitude is 111.195 km on the mean sphere. */
+const north = (km: number) => ({ latitude: airport.latitude + km / 111.195, longitude: airport.longitude });
+
+const offer = (over: Partial<HotelOffer> & { providerHotelId: string }): HotelOffer => ({
+  vendor: "stayhub",
+  providerOfferId: `offer-${over.vendor ?? "stayhub"}-${over.providerHotelId}`,
+  name: `Hotel ${over.providerHotelId}`,
+  address: `${over.providerHotelId} Road`,
+  coordinates: north(3),
+  amenities: [],
+  acceptedPayments: ["GUARANTEE"],
+  nightlyRateMinor: 10_000,
+  currency: "USD",
+  roomsLeft: 10,
+  maxOccupancy: 2,
+  accessibleRooms: 0,
+  ...over,
+});
+
+const group = (groupId: string, over: Partial<GroupNeed> = {}): GroupNeed => ({
+  groupId,
+  subCaseId: `XN-${groupId}`,
+  tier: "ECONOMY",
+  passengers: 2,
+  rooms: 1,
+  nights: 1,
+  checkIn: "2026-11-21",
+  checkOut: "2026-11-22",
+  needs: [],
+  ...over,
+});
+
+const policy = (over: Partial<ResolvedPolicy> = {}): ResolvedPolicy => ({
+  policyId: "XN-P1",
+  version: 1,
+  name: "Standard",
+  minStars: undefined,
+  maxDistanceKm: undefined,
+  maxNightlyRate: undefined,
+  requiredAmenities: [],
+  excludedChains: [],
+  acceptedPayments: ["GUARANTEE"],
+  allowProviders: undefined,
+  lateCheckoutMinutes: 0,
+  earlyCheckInMinutes: 0,
+  mode: "ON_DEMAND",
+  autoApproveDemand: true,
+  maxAutomaticRoomsPerWave: 100,
+  incrementalRequiresApproval: false,
+  weights: { cost: 0.6, distance: 0.25, consolidation: 0.15 },
+  transport: { mode: "SHUTTLE", perTier: {}, minutesBeforePickup: 120, shuttleCapacity: 20, onDemand: false },
+  autoBook: true,
+  maxOccupancy: 2,
+  incidentalsMinor: 0,
+  ...over,
+});
+
+const run = (groups: GroupNeed[], offers: HotelOffer[], over: Partial<ResolvedPolicy> = {}) =>
+  allocate({ groups, offers, policyOf: () => policy(over), airport });
+
+t.test("each gate names itself, with both figures", async (t) => {
+  const limit = { amountMinor: 15_000, currency: "USD" };
+  const rows: [DiscardReason, Partial<HotelOffer>, Partial<ResolvedPolicy>, string][] = [
+    ["BELOW_MIN_STARS", { stars: 3 }, { minStars: 4 }, "3 stars, the policy asks for 4."],
+    ["UNRATED", {}, { minStars: 1 }, "No star rating, the policy asks for 1."],
+    [
+      "TOO_FAR",
+      { coordinates: north(12.3) },
+      { maxDistanceKm: 8 },
+      "12.3 km from the airport, the policy allows 8 km.",
+    ],
+    [
+      "TOO_FAR",
+      { coordinates: north(8.02) },
+      { maxDistanceKm: 8 },
+      "8.020 km from the airport, the policy allows 8 km.",
+    ],
+    [
+      "RATE_TOO_HIGH",
+      { nightlyRateMinor: 15_001 },
+      { maxNightlyRate: limit },
+      "150.01 USD a night, the policy allows 150.00 USD.",
+    ],
+    [
+      "CURRENCY_MISMATCH",
+      { currency: "JPY" },
+      { maxNightlyRate: limit },
+      "Priced at 10000 JPY a night, the policy's limit is 150.00 USD: not comparable.",
+    ],
+    [
+      "MISSING_AMENITY",
+      { amenities: ["WIFI"] },
+      { requiredAmenities: ["WIFI", "24H_RECEPTION"] },
+      "Lacks 24H_RECEPTION; it has WIFI.",
+    ],
+    [
+      "EXCLUDED_CHAIN",
+      { chain: "Hilton" },
+      { excludedChains: ["hilton"] },
+      "Belongs to Hilton, which the policy excludes.",
+    ],
+    ["PAYMENT_NOT_ACCEPTED", { acceptedPayments: ["CARD"] }, {}, "Takes CARD, the policy pays by GUARANTEE."],
+    [
+      "PROVIDER_NOT_ALLOWED",
+      {},
+      { allowProviders: ["direct"] },
+      "Sold by stayhub, the policy allows direct.",
+    ],
+    ["NO_ROOMS", { roomsLeft: 0 }, {}, "0 rooms left, the smallest group needs 1."],
+  ];
+  for (const [reason, over, rules, detail] of rows) {
+    const result = run([group("a")], [offer({ providerHotelId: "1", ...over })], rules);
+    t.match(result.rankingInputs, [{ outcome: "DISCARDED", reason, detail }], reason);
+    t.notOk(result.rankingInputs[0]!.scores, "a refused candidate has no scores");
+    t.same(result.allocations, []);
+    t.match(result.unplaced, [{ groupId: "a", rooms: 1, reason: /None of 1 offer passes: 1 / }]);
+  }
+});
+
+t.test("at the limit a gate lets pass", async (t) => {
+  const edge = offer({ providerHotelId: "1", stars: 4, nightlyRateMinor: 15_000, coordinates: north(7.999) });
+  const rules = { minStars: 4, maxDistanceKm: 8, maxNightlyRate: { amountMinor: 15_000, currency: "USD" } };
+  t.equal(run([group("a")], [edge], rules).allocations.length, 1);
+});
+
+t.test("accessible rooms are gated and counted down", async (t) => {
+  const offers = [
+    offer({ providerHotelId: "cheap", nightlyRateMinor: 5_000 }),
+    offer({ providerHotelId: "ramp", accessibleRooms: 1, nightlyRateMinor: 20_000 }),
+  ];
+  const result = run(
+    [group("a", { needs: ["WHEELCHAIR"] }), group("b", { needs: ["REDUCED_MOBILITY"] })],
+    offers,
+  );
+  t.match(result.allocations, [{ offer: { providerHotelId: "ramp" } }]);
+  t.match(result.unplaced, [{ reason: /needs 1 accessible room; no hotel .* more than 0 left/ }]);
+  t.equal(
+    result.rankingInputs.find(({ offer }) => offer.providerHotelId === "cheap")!.reason,
+    "NO_ACCESSIBLE_ROOM",
+  );
+  const dog = run([group("a", { needs: ["SERVICE_ANIMAL", "INFANT_COT"] })], offers);
+  t.match(dog.allocations, [{ offer: { providerHotelId: "cheap" } }], "other needs gate nothing");
+  t.equal(accessibleRoomsNeeded(group("a", { rooms: 3, needs: ["WHEELCHAIR", "WHEELCHAIR"] })), 2);
+  t.equal(accessibleRoomsNeeded(group("a", { rooms: 3, needs: ["WHEELCHAIR", "REDUCED_MOBILITY"] })), 1);
+});
+
+t.test("small rooms make a group take more of them", async (t) => {
+  const single = offer({ providerHotelId: "1", maxOccupancy: 1 });
+  t.equal(roomsNeeded(group("a", { passengers: 5, rooms: 3 }), single), 5);
+  t.match(run([group("a", { passengers: 2, nights: 2 })], [single]), {
+    allocations: [{ rooms: 2, nights: 2, totalMinor: 40_000, currency: "USD" }],
+    totals: [{ currency: "USD", amountMinor: 40_000 }],
+  });
+});
+
+t.test("dedup: which offers are one hotel", async (t) => {
+  const at = (metres: number) => north(3 + metres / 1000);
+  const rows: [string, boolean, Partial<HotelOffer>, Partial<HotelOffer>][] = [
+    ["same id, far apart", true, { masterHotelId: "G1" }, { masterHotelId: "G1", coordinates: north(4) }],
+    ["within 100 m, same stars", true, { stars: 4 }, { stars: 4, coordinates: at(99) }],
+    ["beyond 100 m", false, { stars: 4 }, { stars: 4, coordinates: at(101) }],
+    ["within 100 m, other stars", false, { stars: 4 }, { stars: 3 }],
+    ["within 100 m, both unrated", false, {}, {}],
+    [
+      "different ids under one roof",
+      false,
+      { stars: 4, masterHotelId: "G1" },
+      { stars: 4, masterHotelId: "G2" },
+    ],
+    ["one has an id, the other is near", true, { stars: 4, masterHotelId: "G1" }, { stars: 4 }],
+    [
+      "same name and address",
+      true,
+      { name: "Inn", address: "1 St" },
+      { name: "Inn", address: "1 St", coordinates: north(5) },
+    ],
+    ["same name, other address", false, { name: "Inn", address: "1 St" }, { name: "Inn", address: "2 St" }],
+    ["two codes of one vendor", false, { stars: 4, vendor: "v" }, { stars: 4, vendor: "v" }],
+  ];
+  for (const [name, same, a, b] of rows) {
+    const urns = hotelUrns([
+      offer({ vendor: "one", providerHotelId: "a", ...a }),
+      offer({ vendor: "two", providerHotelId: "b", ...b }),
+    ]);
+    t.equal(urns[0] === urns[1], same, name);
+  }
+  const chain = [
+    offer({ vendor: "one", providerHotelId: "a", masterHotelId: "G/7" }),
+    offer({ vendor: "two", providerHotelId: "b", masterHotelId: "G/7", stars: 4, coordinates: north(6) }),
+    offer({ vendor: "three", providerHotelId: "c", stars: 4, coordinates: north(6.05) }),
+  ];
+  t.same(
+    hotelUrns(chain),
+    Array(3).fill("urn:hotel:G~2F7"),
+    "matching is transitive, the id is the cluster's",
+  );
+  t.same(hotelUrns([...chain].reverse()), hotelUrns(chain));
+});
+
+t.test("hotel ids stay inside the URN alphabet and apart", async () => {
+  fc.assert(
+    fc.property(
+      fc.string({ minLength: 1, maxLength: 200, unit: "grapheme" }),
+      fc.string({ minLength: 1 }),
+      (a, b) => {
+        const fine = [a, b].every((text) => isUrnOf(`urn:hotel:${hotelId(text)}`, ["hotel"]));
+        return fine && (a === b) === (hotelId(a) === hotelId(b));
+      },
+    ),
+    { seed: 3, numRuns: 500 },
+  );
+});
+
+t.test(
+  "dedup: the cheapest that passes wins, ties go to direct, the loser is the first alternative",
+  async (t) => {
+    const twin = (vendor: string, nightlyRateMinor: number, roomsLeft = 10) =>
+      offer({ vendor, providerHotelId: vendor, masterHotelId: "G1", nightlyRateMinor, roomsLeft });
+    const other = offer({ providerHotelId: "other", coordinates: north(9), nightlyRateMinor: 15_000 });
+    const result = run([group("a")], [twin("bedbank", 12_000), twin("stayhub", 11_000), other]);
+    t.equal(result.allocations[0]!.offer.vendor, "stayhub");
+    t.same(
+      result.allocations[0]!.alternatives.map(({ offer }) => offer.providerHotelId),
+      ["bedbank", "other"],
+    );
+    const loser = result.rankingInputs.find(({ offer }) => offer.vendor === "bedbank")!;
+    t.match(loser, {
+      reason: "DUPLICATE_DEARER",
+      detail: /120\.00 USD.*stayhub.*110\.00 USD/,
+      scores: { cost: Number },
+    });
+    t.equal(
+      run([group("a")], [twin("bedbank", 11_000), twin("direct", 11_000)]).allocations[0]!.offer.vendor,
+      "direct",
+    );
+    const gated = run([group("a")], [twin("bedbank", 12_000), twin("stayhub", 11_000)], {
+      allowProviders: ["bedbank"],
+    });
+    t.equal(gated.allocations[0]!.offer.vendor, "bedbank", "the cheapest among those that pass");
+    const full = run([group("a"), group("b")], [twin("bedbank", 12_000, 1), twin("stayhub", 11_000, 1)]);
+    t.same(full.allocations.map(({ offer }) => offer.vendor).sort(), ["bedbank", "stayhub"]);
+    t.match(
+      full.rankingInputs.find(({ offer }) => offer.vendor === "bedbank"),
+      { reason: "SELECTED", detail: /too few rooms/ },
+    );
+  },
+);
+
+t.test("passes: first and business choose first, crew last", async (t) => {
+  const tiers: Tier[] = ["CREW", "ECONOMY", "PREMIUM_ECONOMY", "BUSINESS", "FIRST"];
+  const groups = tiers.map((tier) => group(tier, { tier }));
+  const offers = [
+    offer({ providerHotelId: "best", nightlyRateMinor: 5_000, roomsLeft: 2 }),
+    offer({ providerHotelId: "next", nightlyRateMinor: 9_000, roomsLeft: 2 }),
+  ];
+  const result = run(groups, offers);
+  t.same(
+    result.allocations.map(({ groupId, offer }) => `${groupId} ${offer.providerHotelId}`),
+    ["ECONOMY next", "PREMIUM_ECONOMY next", "BUSINESS best", "FIRST best"],
+    "in the order of the groups",
+  );
+  t.match(result.unplaced, [
+    { groupId: "CREW", subCaseId: "XN-CREW", reason: /None of 2 offers passes: 2 without enough rooms/ },
+  ]);
+  t.same(
+    [...new Set(result.rankingInputs.map(({ pass }) => pass))],
+    ["FIRST_BUSINESS", "PREMIUM_ECONOMY", "ECONOMY", "CREW"],
+  );
+});
+
+t.test("first and business under different policies share one pass and its rooms", async (t) => {
+  const offers = [
+    offer({ providerHotelId: "palace", stars: 5, nightlyRateMinor: 40_000, roomsLeft: 1 }),
+    offer({ providerHotelId: "inn", stars: 3, coordinates: north(4) }),
+  ];
+  const policyOf = (tier: Tier) =>
+    tier === "FIRST"
+      ? policy({ policyId: "XN-P2", minStars: 5 })
+      : tier === "BUSINESS"
+        ? policy()
+        : undefined;
+  const groups = [group("b", { tier: "BUSINESS" }), group("f", { tier: "FIRST" }), group("e")];
+  const result = allocate({ groups, offers, policyOf, airport });
+  t.match(result.allocations, [
+    { groupId: "b", offer: { providerHotelId: "inn" } },
+    { groupId: "f", offer: { providerHotelId: "palace" } },
+  ]);
+  t.match(result.unplaced, [{ groupId: "e", reason: "No policy covers ECONOMY." }]);
+  t.ok(result.rankingInputs.some(({ detail }) => detail === "FIRST: 3 stars, the policy asks for 5."));
+});
+
+t.test("scores: cost, distance and consolidation each decide when they alone weigh", async (t) => {
+  const offers = [
+    offer({ providerHotelId: "cheap", nightlyRateMinor: 5_000, coordinates: north(9), roomsLeft: 2 }),
+    offer({ providerHotelId: "near", nightlyRateMinor: 12_000, coordinates: north(1), roomsLeft: 2 }),
+    offer({ providerHotelId: "large", nightlyRateMinor: 20_000, coordinates: north(10), roomsLeft: 4 }),
+  ];
+  const groups = ["a", "b", "c", "d"].map((id) => group(id));
+  const hotels = (weights: ResolvedPolicy["weights"]) =>
+    [...new Set(run(groups, offers, { weights }).allocations.map(({ offer }) => offer.providerHotelId))]
+      .sort()
+      .join();
+  t.equal(hotels({ cost: 1, distance: 0, consolidation: 0 }), "cheap,near");
+  t.equal(hotels({ cost: 0, distance: 1, consolidation: 0 }), "cheap,near");
+  t.equal(hotels({ cost: 0, distance: 0, consolidation: 1 }), "large");
+  const result = run(groups, offers);
+  const scores = Object.fromEntries(
+    result.rankingInputs.map(({ offer, scores }) => [offer.providerHotelId, scores]),
+  );
+  t.match(scores.cheap, { cost: 1, consolidation: 0.5 });
+  t.match(scores.near, { distance: 1, consolidation: 0.5 });
+  t.match(scores.large, { cost: 0, distance: 0, consolidation: 1 });
+  for (const { scores, finalScore } of result.rankingInputs)
+    t.ok(
+      Math.abs(finalScore! - (0.6 * scores!.cost + 0.25 * scores!.distance + 0.15 * scores!.consolidation)) <
+        1e-12,
+    );
+});
+
+t.test("without a limit, a price in a foreign currency counts as the dearest", async (t) => {
+  const usd = [offer({ providerHotelId: "1" }), offer({ providerHotelId: "2", nightlyRateMinor: 20_000 })];
+  const yen = offer({ providerHotelId: "3", currency: "JPY", nightlyRateMinor: 100 });
+  const result = run([group("a")], [...usd, yen]);
+  t.equal(result.allocations[0]!.offer.providerHotelId, "1");
+  t.equal(result.rankingInputs.find(({ offer }) => offer.currency === "JPY")!.scores!.cost, 0);
+  t.equal(money(100, "JPY"), "100 JPY");
+  t.equal(money(12_345, "KWD"), "12.345 KWD");
+});
+
+t.test("distance: London to Paris airports", async (t) => {
+  const km = distanceKmBetween(
+    { latitude: 51.47, longitude: -0.4543 },
+    { latitude: 49.0097, longitude: 2.5479 },
+  );
+  t.ok(Math.abs(km - 347.3) < 1, String(km));
+});
+
+t.test("nothing to do, nothing to take", async (t) => {
+  t.same(run([], [offer({ providerHotelId: "1" })]), {
+    allocations: [],
+    unplaced: [],
+    rankingInputs: [],
+    totals: [],
+    objective: 0,
+  });
+  t.match(run([group("a")], []), { allocations: [], unplaced: [{ reason: "No vendor offered a hotel." }] });
+});
+
+const anyOffer = fc.record({
+  hotel: fc.integer({ min: 1, max: 6 }),
+  vendor: fc.constantFrom("direct", "stayhub", "bedbank"),
+  stars: fc.integer({ min: 2, max: 5 }),
+  km: fc.integer({ min: 0, max: 15 }),
+  rate: fc.integer({ min: 50, max: 200 }),
+  rooms: fc.integer({ min: 0, max: 6 }),
+  accessible: fc.integer({ min: 0, max: 2 }),
+  occupancy: fc.integer({ min: 1, max: 3 }),
+});
+const anyGroup = fc.record({
+  tier: fc.constantFrom<Tier>("FIRST", "BUSINESS", "PREMIUM_ECONOMY", "ECONOMY", "CREW"),
+  passengers: fc.integer({ min: 1, max: 6 }),
+  wheelchair: fc.boolean(),
+});
+
+t.test("any wave: nobody lost, no room sold twice, gates held, order of input irrelevant", async () => {
+  fc.assert(
+    fc.property(
+      fc.array(anyOffer, { maxLength: 10 }),
+      fc.array(anyGroup, { maxLength: 12 }),
+      (some, needs) => {
+        const offers = some.map(({ hotel, vendor, stars, km, rate, rooms, accessible, occupancy }, index) =>
+          offer({
+            vendor,
+            providerHotelId: `H${hotel}`,
+            providerOfferId: `O${index}`,
+            masterHotelId: `G${hotel}`,
+            stars,
+            coordinates: north(km),
+            nightlyRateMinor: rate * 100,
+            roomsLeft: rooms,
+            accessibleRooms: accessible,
+            maxOccupancy: occupancy,
+          }),
+        );
+        const groups = needs.map(({ tier, passengers, wheelchair }, index) =>
+          group(`g${index}`, {
+            tier,
+            passengers,
+            rooms: Math.ceil(passengers / 2),
+            needs: wheelchair ? ["WHEELCHAIR"] : [],
+          }),
+        );
+        const rules = { minStars: 3, maxDistanceKm: 10.5 };
+        const result = run(groups, offers, rules);
+        const turned = run([...groups].reverse(), [...offers].reverse(), rules);
+        const seen = [...result.allocations, ...result.unplaced].map(({ groupId }) => groupId);
+        const left = new Map(
+          offers.map((one) => [one, { rooms: one.roomsLeft, accessible: one.accessibleRooms }]),
+        );
+        for (const { offer, rooms, groupId } of result.allocations) {
+          const need = groups.find((one) => one.groupId === groupId)!;
+          if (rooms * offer.maxOccupancy < need.passengers || offer.stars! < 3) return false;
+          left.get(offer)!.rooms -= rooms;
+          left.get(offer)!.accessible -= accessibleRoomsNeeded(need);
+        }
+        const byGroup = (list: typeof result.allocations) =>
+          Object.fromEntries(list.map(({ groupId, offer }) => [groupId, offer.providerOfferId]));
+        return (
+          new Set(seen).size === groups.length &&
+          seen.length === groups.length &&
+          [...left.values()].every(({ rooms, accessible }) => rooms >= 0 && accessible >= 0) &&
+          result.allocations.every(
+            ({ alternatives, offer }) =>
+              alternatives.length <= 5 &&
+              alternatives.every((one) => one.offer !== offer && left.get(one.offer)!.rooms > 0),
+          ) &&
+          result.rankingInputs.every(({ finalScore = 0 }) => finalScore >= 0 && finalScore <= 1 + 1e-9) &&
+          result.objective === turned.objective &&
+          JSON.stringify(Object.entries(byGroup(result.allocations)).sort()) ===
+            JSON.stringify(Object.entries(byGroup(turned.allocations)).sort())
+        );
+      },
+    ),
+    { seed: 5, numRuns: 300 },
+  );
+});
