@@ -4,15 +4,32 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Streams } from "../streams/connection.ts";
 import type { LiveTenantDirectory } from "../streams/tenant-directory.ts";
+import { auditActor } from "./audit/service.ts";
+import { caseActor } from "./case/service.ts";
+import { identityActor } from "./identity/service.ts";
 import { policyActor } from "./policy/service.ts";
+import { reviewActor } from "./review/service.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Documents } from "./runtime/documents.ts";
 import { faultsOf } from "./runtime/faults.ts";
 import { type ActorContext, type ActorFactory, callThrough, hostActor } from "./runtime/host.ts";
+import { stagingService } from "./runtime/staging.ts";
+import { subCaseActor } from "./sub-case/service.ts";
+import { vendorAdapterActor } from "./vendor-adapter/service.ts";
+import { waveActor } from "./wave/service.ts";
+import { webhookActor } from "./webhook/service.ts";
 
 /** Every actor by its name on the wire. */
 export const actorFactories: Readonly<Record<string, ActorFactory>> = {
+  identity: identityActor,
+  audit: auditActor,
   policy: policyActor,
+  case: caseActor,
+  "sub-case": subCaseActor,
+  wave: waveActor,
+  review: reviewActor,
+  webhook: webhookActor,
+  "vendor-adapter": vendorAdapterActor,
 };
 
 export interface StartedActors {
@@ -32,8 +49,8 @@ export interface ActorsOptions {
 }
 
 /**
- * Registers the services, waits for the broker, then starts to consume. The broker must be started by the caller
- * between the two, so that actors can call each other from their first message on.
+ * Registers the services, starts the broker, then starts to consume: actors can call each other from their first
+ * message on.
  */
 export const startActors = async (options: ActorsOptions): Promise<StartedActors> => {
   const { config, broker, streams, documents, tenants, log, names } = options;
@@ -55,6 +72,7 @@ export const startActors = async (options: ActorsOptions): Promise<StartedActors
     return hostActor(context, factory(context));
   });
   for (const actor of hosted) broker.createService(actor.schema);
+  broker.createService(stagingService(documents, systemClock));
   await broker.start();
   await Promise.all(hosted.map((actor) => actor.start()));
   return {

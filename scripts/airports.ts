@@ -30,6 +30,18 @@ const cityFromName = (name: string): string =>
     .replace(/\b(International|Regional|Municipal|Airport|Airfield|Heliport|Seaplane Base)\b/g, "")
     .trim() || name;
 
+const canonicalZones = new Map<string, string>();
+
+/** The name that the runtime knows it by; kept, as asking costs far more than all else here. Throws on no zone. */
+const canonicalZone = (written: string): string => {
+  const kept = canonicalZones.get(written);
+  if (kept !== undefined) return kept;
+  const format = new Intl.DateTimeFormat("en", { timeZone: written.replaceAll(" ", "") });
+  const { timeZone } = format.resolvedOptions();
+  canonicalZones.set(written, timeZone);
+  return timeZone;
+};
+
 const degrees = (value: number): string => String(Number(value.toFixed(5)));
 
 /** The whole file, sorted by code, so that a rebuild from the same packages is the same bytes. */
@@ -44,14 +56,13 @@ export const airportsFile = async (): Promise<string> => {
   );
   const rows = listed.map((entry) => {
     const better = ours.get(entry.iata);
-    const zone = new Intl.DateTimeFormat("en", { timeZone: (entry.time ?? "").replaceAll(" ", "") });
     return [
       entry.iata,
       sizes[entry.type] ?? "S",
       better?.iso_country ?? entry.country_code,
       degrees(Number(better?.latitude_deg ?? entry.latitude)),
       degrees(Number(better?.longitude_deg ?? entry.longitude)),
-      zone.resolvedOptions().timeZone,
+      canonicalZone(entry.time ?? ""),
       better?.municipality || cityFromName(entry.airport),
       better?.name ?? entry.airport,
     ]

@@ -1,5 +1,5 @@
 /** Owns what every process knows of the airlines: kept in the platform database, announced through the `tenants` bucket. */
-import type { KV } from "@nats-io/kv";
+import { watchBucket } from "./bucket.ts";
 import type { Streams } from "./connection.ts";
 
 /** An airline as every process needs it, with nothing secret in it. */
@@ -29,25 +29,14 @@ export interface LiveTenantDirectory extends TenantDirectory {
 
 /** Knows every airline announced so far when it returns; learns of later ones within moments. */
 export const openTenantDirectory = async (streams: Streams): Promise<LiveTenantDirectory> => {
-  const bucket: KV = await streams.kv.create("tenants", { history: 1 });
   const directory = new Directory();
-  const watch = await bucket.watch();
-  const primed = Promise.withResolvers<void>();
-  const status = await bucket.status();
-  if (status.values === 0) primed.resolve();
-  void (async () => {
-    for await (const entry of watch) {
-      if (entry.operation === "PUT") directory.learn(entry.json<Tenant>());
-      if (entry.delta === 0) primed.resolve();
-    }
-  })();
-  await primed.promise;
+  const bucket = await watchBucket<Tenant>(streams, "tenants", (_code, tenant) => directory.learn(tenant));
   return Object.assign(directory, {
     announce: async (tenant: Tenant) => {
-      await bucket.put(tenant.code, JSON.stringify(tenant));
+      await bucket.put(tenant.code, tenant);
       directory.learn(tenant);
     },
-    close: () => watch.stop(),
+    close: () => bucket.close(),
   });
 };
 

@@ -3,8 +3,11 @@ import { Problem } from "../../schemas/problems.ts";
 import type { Received } from "../runtime/decider.ts";
 import type { Attributes, RegistrationEvent, RegistrationState } from "./state.ts";
 
-/** Longer than an attempt takes; after it the attempt counts as dead and its registration may be begun again. */
-export const attemptMs = 15_000;
+/**
+ * Well above the 15 s after which a call between actors is given up, and with it the attempt; after this the attempt
+ * counts as dead and its registration may be begun again.
+ */
+export const attemptMs = 30_000;
 
 export interface Begin {
   attributes: Attributes;

@@ -7,6 +7,7 @@ import { tenantOfId } from "../../schemas/urn.ts";
 import { priorityOf } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Received } from "../runtime/decider.ts";
+import { requireAirport } from "../runtime/reach.ts";
 import { raised } from "./sla.ts";
 import type { ReviewEvent, ReviewItem } from "./state.ts";
 
@@ -31,7 +32,7 @@ export const reviewIdOf = (data: OpenReview): string => {
 export const decideReview = (state: ReviewItem | undefined, command: Received): ReviewEvent[] => {
   if (command.name === "review.open") return open(state, command as Received<OpenReview>);
   if (state === undefined) throw new Problem("not-found/resource", "No such review item.");
-  mustBeAtAirport(command.principal, state);
+  requireAirport(command.principal, state.airport);
   switch (command.name) {
     case "review.claim":
       return claim(state, command);
@@ -84,14 +85,6 @@ const breachSla = (state: ReviewItem, { data, now }: Received<{ dueAt: string }>
   if (state.status === "RESOLVED" || state.overdue) return [];
   if (state.dueAt.toISOString() !== data.dueAt || now < state.dueAt) return [];
   return [{ type: "review.sla-breached", data: { raisedTo: raised(state.priority) } }];
-};
-
-const mustBeAtAirport = (principal: Principal, { airport }: ReviewItem): void => {
-  if (principal.airport === undefined || principal.airport === airport) return;
-  throw new Problem(
-    "auth/foreign-airport",
-    `This item is at ${airport}; you are scoped to ${principal.airport}.`,
-  );
 };
 
 const mustBeOpenTo = (principal: Principal, state: ReviewItem): void => {

@@ -1,11 +1,11 @@
 /** Owns the reads of review items, each beside the index that serves it. */
-import type { Document, Filter } from "mongodb";
-import type { Page, Principal, Query } from "../../schemas/command.ts";
-import { Problem } from "../../schemas/problems.ts";
+import type { Document } from "mongodb";
+import type { Page, Query } from "../../schemas/command.ts";
 import type { ReviewItemView } from "../../schemas/review.ts";
 import { idOf } from "../../schemas/urn.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { readPage } from "../runtime/page.ts";
+import { airportFilter } from "../runtime/reach.ts";
 import { loadedOf } from "../runtime/store.ts";
 import type { ReviewItem } from "./state.ts";
 import { reviewView } from "./view.ts";
@@ -22,12 +22,6 @@ export const reviewIndexes = [
   { name: "case", key: { caseId: 1, listKey: -1 } },
 ] as const;
 
-/** @throws Problem auth/foreign-airport: an empty page would say that nothing is waiting there */
-const mustBeOwnAirport = (principal: Principal, airport: string | undefined): void => {
-  if (principal.airport === undefined || airport === undefined || principal.airport === airport) return;
-  throw new Problem("auth/foreign-airport", `You are scoped to ${principal.airport}.`);
-};
-
 const viewOf = (document: Document): ReviewItemView => {
   const { state, meta } = loadedOf<ReviewItem>(document, current);
   return reviewView(meta._id, state, meta.version);
@@ -40,13 +34,8 @@ export const reviewQueries = (context: ActorContext) => {
     /** GET /v1/booking/manual-review. An operator scoped to one airport sees that airport's items alone. */
     list: async ({ tenant, principal, params }: Query): Promise<Page<ReviewItemView>> => {
       const { state, category, priority, airport } = params as Record<string, string | undefined>;
-      mustBeOwnAirport(principal, airport);
-      const wanted = { status: state, category, priority, airport };
-      const filters: Filter<Document>[] = Object.entries(wanted)
-        .filter(([, value]) => value !== undefined)
-        .map(([field, value]) => ({ [field]: value }));
-      if (principal.airport !== undefined) filters.push({ airport: principal.airport });
-      const filter = filters.length === 0 ? {} : { $and: filters };
+      const wanted = { status: state, category, priority, ...airportFilter(principal, airport) };
+      const filter = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
       return readPage(collectionOf(tenant), { filter, params, key: "listKey" }, viewOf);
     },
 

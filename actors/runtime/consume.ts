@@ -73,14 +73,24 @@ const dispositionOf = async (
   } catch (error) {
     if (error instanceof NotYet) {
       if (delivery.ageMs > notYetForMs) return { kind: "dead", reason: error.message };
-      return { kind: "later", delayMs: Math.min(100 * 2 ** Math.min(delivery.attempt - 1, 7), 10_000) };
+      return { kind: "later", delayMs: laterMs(delivery) };
     }
     if (!(error instanceof Problem)) throw error;
-    if (error.code === "conflict/concurrent-write") return { kind: "later", delayMs: 50 };
+    if (isPassing(error)) {
+      if (delivery.ageMs > notYetForMs) return { kind: "dead", reason: error.message };
+      return { kind: "later", delayMs: laterMs(delivery) };
+    }
     await announceRefusal(wiring, command, error);
     return done;
   }
 };
+
+/** Another actor out of reach, a race lost too often: nothing is wrong with the command itself. */
+const isPassing = (problem: Problem): boolean =>
+  problem.retry === "later" || problem.code === "conflict/concurrent-write";
+
+/** 100 ms, 200 ms … at most 10 s. */
+const laterMs = ({ attempt }: Delivery): number => Math.min(100 * 2 ** Math.min(attempt - 1, 7), 10_000);
 
 /** A refused asynchronous command has no caller to tell: it becomes an event that the sender may react to. */
 const announceRefusal = async (wiring: Wiring, command: Command, problem: Problem): Promise<void> => {

@@ -24,10 +24,8 @@ export interface Handled<State> {
   repeated: boolean;
 }
 
-export interface Handler<State> {
-  /** @throws Problem a refusal @throws NotYet the entity or its predecessor isn't there yet */
-  (command: Command): Promise<Handled<State>>;
-}
+/** @throws Problem a refusal @throws NotYet the entity or its predecessor isn't there yet */
+export type Handler<State> = (command: Command) => Promise<Handled<State>>;
 
 export interface HandlerOptions<State extends object, Event extends DomainEvent> {
   decider: Decider<State, Event>;

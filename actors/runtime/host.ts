@@ -18,7 +18,7 @@ import { type Documents, ensureIndexes } from "./documents.ts";
 import type { Faults } from "./faults.ts";
 import { createHandler, type Handled, type Handler } from "./handle.ts";
 import { Relay } from "./relay.ts";
-import { fetchStaged, type StagedRef } from "./staging.ts";
+import { fetchStaged } from "./staging.ts";
 import { runtimeIndexes } from "./store.ts";
 import { Timers } from "./timers.ts";
 
@@ -62,10 +62,6 @@ export interface Actor {
 }
 
 export type ActorFactory = (context: ActorContext) => Actor;
-
-interface Staged {
-  staged?: StagedRef;
-}
 
 /** A hosted actor: register `schema` with a broker, then `start` its consumers; `stop` finishes what is under way. */
 export interface HostedActor {
@@ -184,7 +180,7 @@ export const hostActor = (context: ActorContext, actor: Actor): HostedActor => {
   };
 };
 
-const unstaged = async (context: ActorContext, command: Command & Staged): Promise<Command> => {
+const unstaged = async (context: ActorContext, command: Command): Promise<Command> => {
   if (command.staged === undefined) return command;
   const { staged, ...rest } = command;
   return { ...rest, data: await fetchStaged(context.documents.tenant(command.tenant), staged) };

@@ -1,7 +1,10 @@
 /** Owns bodies too large for a message: kept in the tenant's database in pieces until their command is handled. */
+import type { ServiceSchema } from "moleculer";
 import type { Collection } from "mongodb";
+import type { StagedRef } from "../../schemas/command.ts";
+import type { Clock } from "./clock.ts";
 import { NotYet } from "./decider.ts";
-import type { TenantDocuments } from "./documents.ts";
+import type { Documents, TenantDocuments } from "./documents.ts";
 
 /** Longer than any command waits, shorter than anybody would want passengers' details to lie about. */
 const keptForSeconds = 86_400;
@@ -12,20 +15,12 @@ interface Piece {
   stagedAt: Date;
 }
 
-/** Stands in a command in place of its data. */
-export interface StagedRef {
-  stagedId: string;
-  pieces: number;
-}
-
 const collectionOf = (documents: TenantDocuments): Collection<Piece> => documents.collection<Piece>("staged");
 
-export const stagingIndexes = [
-  { name: "ttl", key: { stagedAt: 1 }, expireAfterSeconds: keptForSeconds },
-] as const;
+const stagingIndexes = [{ name: "ttl", key: { stagedAt: 1 }, expireAfterSeconds: keptForSeconds }] as const;
 
 /** Keeps one piece of a body's JSON text; the same piece again changes nothing. */
-export const putPiece = async (
+const putPiece = async (
   documents: TenantDocuments,
   stagedId: string,
   index: number,
@@ -48,4 +43,30 @@ export const fetchStaged = async (documents: TenantDocuments, ref: StagedRef): P
   if (pieces.length < ref.pieces) throw new NotYet("A staged body is not complete.");
   const byId = new Map(pieces.map((piece) => [piece._id, piece.text]));
   return JSON.parse(ids.map((id) => byId.get(id)).join(""));
+};
+
+/** What one call to `staging.put` carries. */
+export interface StagePiece {
+  tenant: string;
+  stagedId: string;
+  index: number;
+  text: string;
+}
+
+/** The service through which a gateway without a database of its own stages a body. Every actors' process has it. */
+export const stagingService = (documents: Documents, clock: Clock): ServiceSchema => {
+  const prepared = new Set<string>();
+  return {
+    name: "staging",
+    actions: {
+      put: async ({ params }: { params: StagePiece }) => {
+        const tenant = documents.tenant(params.tenant);
+        if (!prepared.has(params.tenant)) {
+          await collectionOf(tenant).createIndexes([...stagingIndexes]);
+          prepared.add(params.tenant);
+        }
+        await putPiece(tenant, params.stagedId, params.index, params.text, clock.now());
+      },
+    },
+  };
 };

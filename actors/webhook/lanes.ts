@@ -23,6 +23,8 @@ const notePositionEveryMs = 60_000;
 const stopGraceMs = 2500;
 
 interface Lane {
+  /** What it was made from; see {@link wantedOf}. */
+  wanted: string | undefined;
   recipient: Recipient;
   /** The filters that its consumer was started with. */
   filters: string[];
@@ -76,9 +78,16 @@ export class Lanes {
     for (const { code } of this.#context.tenants.all()) this.#track(this.#sweepTenant(code));
   }
 
+  /** Most lanes are as they should be: only the others are looked at again, in their turn. */
   async #sweepTenant(tenant: string): Promise<void> {
     const found = await allSubscriptions(this.#context.documents.tenant(tenant));
-    await Promise.all(found.map(({ id }) => this.#reconcile(tenant, id)));
+    await Promise.all(
+      found.map((subscription) => {
+        const lane = this.#lanes.get(subscription.id);
+        if (lane?.wanted !== wantedOf(subscription)) return this.#reconcile(tenant, subscription.id);
+        return this.#notePosition(lane, notePositionEveryMs);
+      }),
+    );
   }
 
   #reconcileSoon(tenant: string, id: string): void {
@@ -97,35 +106,31 @@ export class Lanes {
     return this.#queue.run(id, async () => {
       if (this.#stopping) return;
       const found = await loadSubscription(this.#context.documents.tenant(tenant), { id });
-      const filters = found === undefined ? [] : filtersOf(tenant, found);
+      const wanted = found === undefined ? undefined : wantedOf(found);
       const lane = this.#lanes.get(id);
-      if (found === undefined || filters.length === 0) {
+      if (lane?.wanted === wanted) return;
+      if (found === undefined || wanted === undefined) {
         if (lane !== undefined) await this.#close(id, lane, found);
         return;
       }
       const recipient = recipientOf(tenant, found, this.#context.config.sealKey);
+      const filters = filtersOf(tenant, found);
       if (lane !== undefined && lane.filters.join() === filters.join()) {
-        lane.recipient = recipient;
-        await this.#notePosition(lane, notePositionEveryMs);
+        Object.assign(lane, { recipient, wanted });
+        this.#log.info({ tenant, clientId: recipient.clientId }, "webhook lane changed");
         return;
       }
       if (lane !== undefined) await this.#close(id, lane, found);
-      await this.#open(found, recipient, filters);
+      await this.#open(found, { recipient, filters, wanted });
     });
   }
 
-  async #open(subscription: Subscription, recipient: Recipient, filters: string[]): Promise<void> {
+  async #open(subscription: Subscription, as: Pick<Lane, "recipient" | "filters" | "wanted">): Promise<void> {
+    const { streams, clock } = this.#context;
+    const { recipient, filters } = as;
     const { clientId } = recipient;
-    const lane: Lane = {
-      recipient,
-      filters,
-      consuming: [],
-      moved: false,
-      notedAt: this.#context.clock.now(),
-    };
+    const lane: Lane = { ...as, consuming: [], moved: false, notedAt: clock.now() };
     const parts = { ...this.#context, sender: this.#sender };
-    const { createdAt } = subscription.state;
-    const { streams } = this.#context;
     const common = { owner: "webhook", log: this.#log };
     this.#lanes.set(recipient.id, lane);
     try {
@@ -149,7 +154,7 @@ export class Lanes {
           stream: "INTERNAL",
           durable: retryDurableOf(clientId),
           filterSubjects: [dueFilter(recipient)],
-          begin: { time: createdAt },
+          begin: { time: subscription.state.createdAt },
           concurrency: retriesAtOnce,
           handle: (delivery) => attemptAgain(parts, lane.recipient, delivery),
         }),
@@ -236,9 +241,17 @@ export class Lanes {
   }
 }
 
-/** Empty: nothing to consume, because it is paused or its scopes let the partner hear nothing. */
 const filtersOf = (tenant: string, { state }: Subscription): string[] =>
-  state.status === "PAUSED" ? [] : typesFor(state.scopes).map((type) => typeFilter("evt", type, tenant));
+  typesFor(state.scopes).map((type) => typeFilter("evt", type, tenant));
+
+/**
+ * What of a subscription a lane depends on, to tell a change; the secrets in it are sealed. Undefined: no lane, because
+ * it is paused or its scopes let the partner hear nothing.
+ */
+const wantedOf = ({ state }: Subscription): string | undefined =>
+  state.status === "PAUSED" || typesFor(state.scopes).length === 0
+    ? undefined
+    : JSON.stringify([state.url, state.scopes, state.secret.sealed, state.previousSecret]);
 
 /** `webhook.attempt-due` of this subscription. */
 const dueFilter = ({ tenant, id }: Recipient): string => internalSubject(tenant, "webhook.attempt-due", id);

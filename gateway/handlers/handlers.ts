@@ -29,9 +29,17 @@ export const createRouteHandler =
     }
   };
 
-/** The success that a row promises, with the entity's version as ETag. */
-export const answer = ({ route }: CheckedRequest, { ok, version }: Accepted): HttpAnswer => ({
+/** The success that a row promises. The ETag is the entity's version: the command's, or the one that a view shows. */
+export const answer = (
+  { route }: CheckedRequest,
+  { ok, version = shownVersion(ok) }: Accepted,
+): HttpAnswer => ({
   status: route.success,
   headers: version === undefined ? route.headers : [...route.headers, ["ETag", `"${version}"`]],
   body: route.produces === "text/html" ? (ok as { html: string }).html : JSON.stringify(ok),
 });
+
+const shownVersion = (view: unknown): number | undefined => {
+  const { version } = (view ?? {}) as { version?: unknown };
+  return Number.isSafeInteger(version) ? (version as number) : undefined;
+};

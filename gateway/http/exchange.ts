@@ -6,13 +6,14 @@
 import * as uWS from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import { Problem } from "../../schemas/problems.ts";
+import { readableAddress } from "./address.ts";
 
 /** Answers above this are offered to the socket in parts, so that a slow reader costs no copy of the whole. */
 const singleWriteBytesMax = 64 * 1024;
 /** An unread request body up to this is drained so that the connection lives on; past it the connection is closed. */
 const drainBytesMax = 32 * 1024 * 1024;
 /** How long a stop waits for what is under way. */
-const closeGraceMs = 3000;
+const closeGraceMsDefault = 3000;
 
 /** Header values as sent; empty where a header is absent. */
 export interface RequestHeaders {
@@ -36,7 +37,12 @@ export interface HttpAnswer {
 }
 
 /** The client went away before it was answered: nobody is left to tell. */
-export class RequestAborted extends Error {}
+export class RequestAborted extends Error {
+  constructor() {
+    super("the client went away");
+    this.name = "RequestAborted";
+  }
+}
 
 export interface Exchange {
   /** Upper case. */
@@ -63,7 +69,7 @@ export interface Exchange {
 export interface HttpServer {
   /** The port really listened on. */
   readonly port: number;
-  /** Stops listening, lets what is under way finish (at most 3 s), then closes every connection. */
+  /** Stops listening, lets what is under way finish within the grace, then closes every connection. */
   close(): Promise<void>;
 }
 
@@ -89,6 +95,7 @@ export const listen = async (
   host: string,
   port: number,
   handle: (exchange: Exchange) => void,
+  closeGraceMs = closeGraceMsDefault,
 ): Promise<HttpServer> => {
   const app = uWS.App();
   const load = new Load();
@@ -308,12 +315,3 @@ const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, phrase]) => [Number(code), `${code} ${phrase}`]),
 );
 const statusLine = (status: number): string => statusLines.get(status) ?? String(status);
-
-/** Dotted for IPv4 (also when mapped into IPv6, RFC 4291 §2.5.5.2), else eight groups in hexadecimal. */
-const readableAddress = (bytes: Buffer): string => {
-  if (bytes.length === 4) return bytes.join(".");
-  const mapped =
-    bytes.length === 16 && bytes.readUInt16BE(10) === 0xffff && bytes.subarray(0, 10).every((b) => b === 0);
-  if (mapped) return bytes.subarray(12).join(".");
-  return (bytes.toString("hex").match(/.{4}/g) ?? []).join(":");
-};

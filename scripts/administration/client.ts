@@ -8,6 +8,7 @@ import { callThrough } from "../../actors/runtime/host.ts";
 import type { Command, Query } from "../../schemas/command.ts";
 import { urn } from "../../schemas/urn.ts";
 import { StartFailure } from "../supervisor/start-failure.ts";
+import { unreachable, withoutPassword } from "./unreachable.ts";
 
 const connectTimeoutMs = 2_000;
 const answerTimeoutMs = 15_000;
@@ -76,13 +77,6 @@ async function checkReachable(servers: string[]): Promise<void> {
     throw unreachable(servers.join(","), error);
   }
 }
-
-export const unreachable = (natsUrl: string, error: unknown): StartFailure =>
-  new StartFailure(
-    `no NATS server answers at ${withoutPassword(natsUrl)} (${(error as Error).message}): is the instance running?`,
-  );
-
-const withoutPassword = (url: string): string => url.replace(/\/\/[^@/]*@/g, "//");
 
 async function found(broker: ServiceBroker, actor: string, natsUrl: string): Promise<void> {
   try {

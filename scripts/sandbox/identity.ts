@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { vendors } from "./vendors/index.ts";
+import { vendorNames } from "./vendors/index.ts";
 
 export interface Identity {
   seed: string;
@@ -26,7 +26,7 @@ export const identityIn = (folder: string, seed: string): Identity => {
   const identity: Identity = {
     seed: kept.seed ?? seed,
     apiKeys: Object.fromEntries(
-      vendors.map(({ name }) => [
+      vendorNames.map((name) => [
         name,
         kept.apiKeys?.[name] ?? `${name}_${randomBytes(18).toString("base64url")}`,
       ]),

@@ -7,11 +7,9 @@ import { startScript } from "../supervisor/script-process.ts";
 import { StartFailure } from "../supervisor/start-failure.ts";
 import { startControl } from "./control.ts";
 import { type Identity, identityIn } from "./identity.ts";
-import { Receiver } from "./receiver.ts";
 import { type Announcement, announcementOf, remotePart } from "./remote-part.ts";
 import type { SandboxPart } from "./sandbox-part.ts";
-import { VendorServer } from "./vendor-server.ts";
-import { partNames, vendors } from "./vendors/index.ts";
+import { loadVendor, partNames } from "./vendors/index.ts";
 
 const help = `Simulated vendors and a partner's webhook receiver, over HTTP on loopback.
 
@@ -89,18 +87,21 @@ const readOptions = (args: string[]): Options | undefined => {
   };
 };
 
-const startHere = async (name: string, options: Options, identity: Identity): Promise<SandboxPart> => {
+/** Loads only what this process runs: the first one, which runs none, stays small and quick. */
+const partFor = async (name: string, options: Options, identity: Identity) => {
   const file = join(options.dir, `${name}.sqlite`);
-  const definition = vendors.find((vendor) => vendor.name === name);
-  const part =
-    definition === undefined
-      ? new Receiver(file)
-      : new VendorServer(definition, {
-          file,
-          apiKey: identity.apiKeys[name]!,
-          seed: identity.seed,
-          latencyMs: options.latencyMs,
-        });
+  if (name === "receiver") {
+    const { Receiver } = await import("./receiver.ts");
+    return new Receiver(file);
+  }
+  const { VendorServer } = await import("./vendor-server.ts");
+  const apiKey = identity.apiKeys[name]!;
+  const { seed } = identity;
+  return new VendorServer(await loadVendor(name), { file, apiKey, seed, latencyMs: options.latencyMs });
+};
+
+const startHere = async (name: string, options: Options, identity: Identity): Promise<SandboxPart> => {
+  const part = await partFor(name, options, identity);
   await part.start();
   return part;
 };

@@ -122,6 +122,7 @@ export class Receiver implements SandboxPart {
   }
 
   async #neverAnswer(response: ServerResponse): Promise<void> {
+    if (response.closed) return;
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const signal = AbortSignal.any([gone.signal, this.#stopping.signal]);

@@ -233,6 +233,7 @@ export class VendorServer implements SandboxPart {
       case "error-after":
         return send(response, dialect.problem("failed", "An unexpected error occurred."));
       case "timeout": {
+        if (response.closed) return;
         const lateMs = this.#settings.lateMs ?? neverMs;
         const gone = new AbortController();
         response.once("close", () => gone.abort());

@@ -13,6 +13,7 @@ import type { Route } from "../../route.ts";
 
 const caseParams = Type.Object({ caseUrn: Urn("case") });
 
+/** No `entity`: the case that holds the demand is found by the demand's URN, which stays in the data. */
 const decision = {
   surface: "operator",
   method: "post",
@@ -22,7 +23,6 @@ const decision = {
   idempotent: true,
   params: Type.Object({ demandUrn: Urn("demand") }),
   body: DemandDecisionBody,
-  entity: "demandUrn",
   success: 200,
   response: DemandView,
   problems: ["auth/foreign-airport", "conflict/state", "conflict/version", "conflict/concurrent-write"],

@@ -72,7 +72,10 @@ export const policyRoutes = [
     querystring: Type.Object({ airport: AirportCode, tier: Type.Enum([...cabins]) }),
     query: "policy.resolve",
     success: 200,
-    response: PolicyView,
+    response: Type.Object(
+      { matchedBy: Type.String({ description: "Which kind of context matched." }), policy: PolicyView },
+      { title: "PolicyMatch" },
+    ),
     problems: ["not-found/resource"],
   },
 ] as const satisfies readonly Route[];

@@ -184,8 +184,7 @@ export class Collection {
     { multi = false, upsert = false, ...options }: { multi?: boolean; upsert?: boolean } & FindOptions,
   ): UpdateOutcome {
     const outcome: UpdateOutcome = { matched: 0, modified: 0 };
-    // All are found before any is changed, so that no document is met again where its change has moved it.
-    for (const { idKey, document } of [...this.find(filter, { ...options, limit: multi ? 0 : 1 })]) {
+    for (const { idKey, document } of this.#findAllFirst(filter, { ...options, limit: multi ? 0 : 1 })) {
       const after = new StoredDocument(update.apply(document));
       outcome.matched++;
       outcome.before = document;
@@ -202,10 +201,24 @@ export class Collection {
 
   /** Deletes the first match, or all with `limit` 0; returns how many, and the last as it was. */
   delete(filter: Document, options: FindOptions): { deleted: number; before?: StoredDocument } {
-    const found = [...this.find(filter, options)];
-    for (const { idKey, document } of found) this.#write(idKey, document, undefined, ALL_FIELDS);
-    const before = found.at(-1)?.document;
-    return { deleted: found.length, ...(before ? { before } : {}) };
+    let deleted = 0;
+    let before: StoredDocument | undefined;
+    for (const { idKey, document } of this.#findAllFirst(filter, options)) {
+      this.#write(idKey, document, undefined, ALL_FIELDS);
+      before = document;
+      deleted++;
+    }
+    return { deleted, ...(before ? { before } : {}) };
+  }
+
+  /** Finds all before the first is given out, so that a change can't bring a document up again; holds only their ids. */
+  *#findAllFirst(filter: Document, options: FindOptions): Generator<Match> {
+    const idKeys: Buffer[] = [];
+    for (const { idKey } of this.find(filter, options)) idKeys.push(idKey);
+    for (const idKey of idKeys) {
+      const bytes = this.#store.get("documents", this.#documentKey(idKey));
+      if (bytes) yield { idKey, document: new StoredDocument(bytes) };
+    }
   }
 
   /** One document's change with its index entries. Everything is checked before anything is written. */

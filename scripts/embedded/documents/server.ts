@@ -50,6 +50,8 @@ export async function startDocumentServer(options: DocumentServerOptions): Promi
     async close() {
       clearInterval(sweep);
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+      // Nothing is read any more, so that no request comes between the last commit and the store's closing.
+      for (const socket of sockets) socket.removeAllListeners("data").pause();
       engine.drain();
       for (const socket of sockets) socket.destroySoon();
       const deadline = setTimeout(() => {

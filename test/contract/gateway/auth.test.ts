@@ -65,7 +65,7 @@ t.test("operator tokens", async (t) => {
     ["with several airports", await make({ [`${claims}/airport`]: ["JFK"] })],
     ["changed on the way", `${(await make()).slice(0, -6)}AAAAAA`],
     ["not a token", "abc"],
-    ["far too long", "a".repeat(9000)],
+    ["long", "a".repeat(3000)],
   ];
   for (const [name, token] of invalid) challenge(t, await asOperator(token), "invalid_token", name);
   for (const header of ["Basic abc", "Bearer", "Bearer a b", "Token x"]) {

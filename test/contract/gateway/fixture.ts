@@ -9,7 +9,7 @@ import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { pino } from "pino";
 import { type Config, readConfig } from "../../../config/config.ts";
 import { allRoutes } from "../../../gateway/routes/all.ts";
-import { startGateway } from "../../../gateway/start.ts";
+import { type GatewayParts, startGateway } from "../../../gateway/start.ts";
 import type { Command, Query, Reply } from "../../../schemas/command.ts";
 import type { Role } from "../../../schemas/vocabulary.ts";
 import type { Tenant, TenantDirectory } from "../../../streams/tenant-directory.ts";
@@ -82,6 +82,7 @@ const echo: Act = (_envelope, name) => ({ ok: { answeredBy: name, html: `<p>${na
 export const startTestGateway = async (
   settings: Record<string, string> = {},
   leaveOut: readonly string[] = [],
+  more: Pick<GatewayParts, "stage"> = {},
 ): Promise<TestGateway> => {
   const folder = mkdtempSync(join(tmpdir(), "gateway-"));
   const { keys, files } = await writeKeys(folder);
@@ -109,6 +110,7 @@ export const startTestGateway = async (
     log: pino({ level: "warn" }, { write: (line: string) => logged.push(line) }),
     now: () => new Date(Date.now() + aheadMs),
     readiness: () => ({ ready: aheadMs === 0, checks: { clock: aheadMs === 0 } }),
+    ...more,
   });
   const agent = new Agent({ keepAlive: true });
   return {
@@ -156,10 +158,12 @@ const standIns = (
   return [...services.values()];
 };
 
+const rsa = () => generateKeyPair("RS256", { extractable: true });
+/** Made once per test file: they are slow to make, and every gateway of it may share them. */
+const keyPairs = Promise.all([rsa(), rsa(), rsa(), generateKeyPair("EdDSA", { extractable: true })]);
+
 const writeKeys = async (folder: string) => {
-  const rsa = () => generateKeyPair("RS256", { extractable: true });
-  const [operator, partner, foreign] = await Promise.all([rsa(), rsa(), rsa()]);
-  const passenger = await generateKeyPair("EdDSA", { extractable: true });
+  const [operator, partner, foreign, passenger] = await keyPairs;
   const publicOperator = { ...(await exportJWK(operator.publicKey)), kid: "operator-1", alg: "RS256" };
   const write = (name: string, content: unknown): string => {
     const file = join(folder, name);

@@ -1,5 +1,6 @@
 /** Owns the suite that every row of the route tables must pass, made from the tables themselves. */
 import t, { type Test } from "tap";
+import type { StageCommand } from "../../../gateway/dispatch.ts";
 import { bodyBytesDefault, pathsOf, problemsOf, type Route } from "../../../gateway/route.ts";
 import { allRoutes } from "../../../gateway/routes/all.ts";
 import { exampleOf } from "../../../gateway/schema-example.ts";
@@ -258,13 +259,18 @@ t.test("what an actor is sent", async (t) => {
     "unknown members are left behind",
   );
   t.match(await sent(demand, { ...body, version: 4 }, { "If-Match": '"12"' }), { expectedVersion: 4 });
+  const demandUrn = `urn:demand:XN-${ulid}`;
+  t.match(await sent(`/demand/${demandUrn}/approve`, { reason: "full house" }), {
+    entity: "",
+    data: { demandUrn, reason: "full house" },
+  });
   t.match(await sent("/v1/allocation/allocate", { caseUrn: `urn:case:XN-${ulid}` }), {
     entity: `XN-${ulid}`,
     data: {},
   });
   const foreign = { method: "POST", headers, body: { caseUrn: `urn:case:YB-${ulid}` } };
   isProblem(t, await gateway.ask("/v1/allocation/allocate", foreign), "auth/foreign-tenant");
-  for (const bad of ["", "é1", "x".repeat(256), " "]) {
+  for (const bad of ["", "1é1", "x".repeat(256), " "]) {
     const answer = await gateway.ask(demand, {
       method: "POST",
       body,
@@ -328,7 +334,7 @@ t.test("a push of the contract's shape", async (t) => {
   const push = exampleOf(allRoutes.find(({ id }) => id === "pushDisruption")!.body!) as DisruptionPushBody;
   const ask = (body: unknown) => gateway.ask("/partner/v1/disruptions", { method: "POST", headers, body });
   t.equal((await ask({ ...push, passengers: [{}, { pnr: "K7QX2M", unknown: 1 }] })).status, 202);
-  const { passengers } = gateway.received.at(-1)?.envelope.data as DisruptionPushBody;
+  const { passengers } = gateway.received.at(-1)!.envelope.data as DisruptionPushBody;
   t.same(passengers, [{}, { pnr: "K7QX2M" }]);
   t.equal((await ask({ ...push, disruption: { ...push.disruption, reason: "VOLCANO" } })).status, 202);
   const wrong = await ask({
@@ -349,6 +355,26 @@ t.test("a push of the contract's shape", async (t) => {
   isProblem(t, await ask({ ...push, ...nested }), "auth/foreign-tenant");
   isProblem(t, await ask(`{"__proto__": {"a": 1}}`), "validation/body");
   isProblem(t, await ask({ ...push, externalEventId: "a\u0000b" }), "validation/body");
+});
+
+t.test("a body that is too large for a message", async (t) => {
+  const staged = { stagedId: "s1", pieces: 2 };
+  const kept: unknown[] = [];
+  const stage: StageCommand = async (command) => {
+    kept.push(command.data);
+    return { ...command, data: {}, staged };
+  };
+  const other = await startTestGateway({}, [], { stage });
+  t.teardown(() => other.close());
+  const headers = bearer(await partnerToken(other, "disruptions.events.publish"));
+  const push = exampleOf(allRoutes.find(({ id }) => id === "pushDisruption")!.body!) as DisruptionPushBody;
+  const ask = (passengers: unknown) =>
+    other.ask("/partner/v1/disruptions", { method: "POST", headers, body: { ...push, passengers } });
+  t.equal((await ask(push.passengers)).status, 202);
+  t.equal(kept.length, 0, "a small one travels as it is");
+  t.equal((await ask(Array(9000).fill({ pnr: "K7QX2M", lastName: "Lovelace" }))).status, 202);
+  t.match(other.received.at(-1)?.envelope, { name: "case.open", staged, data: {} });
+  t.equal((kept[0] as DisruptionPushBody).passengers.length, 9000);
 });
 
 t.test("what an actor refuses, and what breaks", async (t) => {
@@ -387,6 +413,8 @@ t.test("what an actor refuses, and what breaks", async (t) => {
   t.notMatch(gateway.logged.join(), tokens.operator);
   gateway.act("case.detail", () => ({ ok: {} }));
   t.notOk((await gateway.ask(path, { headers })).headers.etag, "no version, no ETag");
+  gateway.act("case.detail", () => ({ ok: { version: 6 } }));
+  t.equal((await gateway.ask(path, { headers })).headers.etag, '"6"', "the version that a view shows");
 });
 
 t.test("an actor that is not there", async (t) => {

@@ -59,13 +59,20 @@ t.test("each end of a call", async (t) => {
   for (const [what, bytes, write, read] of cases) {
     await t.test(what, async (t) => {
       const { baseUrl, received } = await serve(t, bytes);
-      const http = new VendorHttp({ baseUrl, apiKey: "", timeoutMs: 150, answerBytesMax: 1000 });
+      const http = new VendorHttp({
+        baseUrl,
+        apiKey: "",
+        timeoutMs: bytes === null ? 100 : 10_000,
+        answerBytesMax: 1000,
+      });
       const [written, asked] = await Promise.all([
         http.write(call, "XN-1", context),
         http.read(call, context),
       ]);
       t.equal(written.outcome, write, JSON.stringify(written));
       t.equal(asked.outcome, read, JSON.stringify(asked));
+      // Silence may end before a busy machine has taken the request in.
+      if (bytes === null) return;
       t.match(received(), /idempotency-key: XN-1\r\n/);
       t.match(received(), `traceparent: ${context.traceparent}`);
     });

@@ -12,7 +12,7 @@ import { context, type Sandbox, startSandbox } from "./sandbox.ts";
 const stay = { checkIn: "2031-03-14", checkOut: "2031-03-15" };
 
 const bookOne = async (t: Test, sandbox: Sandbox, reference: string) => {
-  const hotels = new StayHub("stayhub", { ...sandbox.vendor("stayhub"), timeoutMs: 5_000 });
+  const hotels = new StayHub("stayhub", { ...sandbox.vendor("stayhub"), timeoutMs: 20_000 });
   const { latitude, longitude } = airport("LIS")!;
   const search = { airport: "LIS", coordinates: { latitude, longitude }, radiusKm: 60, rooms: 1, ...stay };
   const found = await hotels.search(search, context);
@@ -71,7 +71,7 @@ t.test("one process each, remembered over kills and restarts", async (t) => {
   const second = await startSandbox(t, dir, ["--only", "stayhub,receiver"]);
   t.equal(second.vendor("stayhub").apiKey, first.vendor("stayhub").apiKey);
   t.match(await second.ledger("stayhub"), { counts: { searched: 1, held: 1, booked: 1 } });
-  const hotels = new StayHub("stayhub", { ...second.vendor("stayhub"), timeoutMs: 5_000 });
+  const hotels = new StayHub("stayhub", { ...second.vendor("stayhub"), timeoutMs: 20_000 });
   t.match(await hotels.lookup({ reference: "kept" }, context), { state: "BOOKED" });
   const now = Math.floor(Date.now() / 1000);
   const headers = {

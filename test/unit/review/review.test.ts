@@ -109,9 +109,13 @@ t.test("which moves are taken", async (t) => {
     }
     t.equal(outcome, expected, what);
   }
-  t.throws(() => decideReview(after(opened, claimed), command("claim", {}, ben)), {
-    members: { state: "CLAIMED", lockedBy: "urn:user:ana" },
-  });
+  t.throws(
+    () => decideReview(after(opened, claimed), command("claim", {}, ben)),
+    new Problem("conflict/state", "Another operator has claimed this item.", {
+      state: "CLAIMED",
+      lockedBy: "urn:user:ana",
+    }),
+  );
 });
 
 t.test("missed deadlines", async (t) => {

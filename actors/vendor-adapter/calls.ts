@@ -1,0 +1,97 @@
+/** Owns one call for another actor: a doubtful one is looked up first, then the port is asked, and the outcome put into an answer. */
+import type { VendorAnswer, VendorCall, VendorVerb } from "../../schemas/vendor-call.ts";
+import type { Instance } from "./instances.ts";
+import type { CallContext, LookupOutcome, WriteOutcome } from "./ports.ts";
+
+type Outcome = Omit<VendorAnswer, "verb" | "vendor" | "reference">;
+type Fields = Record<string, unknown>;
+
+/** How one verb is asked, and which state of a look-up means that it was done. */
+interface Operation {
+  ask(request: never, context: CallContext): Promise<WriteOutcome<object>>;
+  lookup(reference: { reference: string }, context: CallContext): Promise<LookupOutcome<object>>;
+  /** Undefined: a look-up finds nothing else than the thing itself. */
+  doneStates?: readonly string[];
+}
+
+/** Undefined: this kind of vendor doesn't take the verb. */
+const operationOf = (instance: Instance, verb: VendorVerb): Operation | undefined => {
+  const { kind, port } = instance;
+  const operation = (ask: unknown, doneStates?: readonly string[]): Operation => ({
+    ask: (ask as Operation["ask"]).bind(port),
+    lookup: (port.lookup as Operation["lookup"]).bind(port),
+    ...(doneStates === undefined ? {} : { doneStates }),
+  });
+  switch (kind) {
+    case "hotel":
+      if (verb === "hold") return operation(port.hold, ["HELD"]);
+      if (verb === "book") return operation(port.book, ["BOOKED"]);
+      return verb === "cancel" ? operation(port.cancel, ["CANCELLED"]) : undefined;
+    case "payment":
+      if (verb === "issue-card") return operation(port.issueCard, ["ACTIVE"]);
+      return verb === "cancel-card" ? operation(port.cancelCard, ["CANCELLED"]) : undefined;
+    case "transport":
+      if (verb === "book-ride") return operation(port.book, ["BOOKED"]);
+      return verb === "cancel-ride" ? operation(port.cancel, ["CANCELLED"]) : undefined;
+    case "message":
+      return verb === "send" ? operation(port.send) : undefined;
+    default:
+      return instance satisfies never;
+  }
+};
+
+/**
+ * Carries a call out. Asking again under the same reference is safe (it is the vendor's idempotency key); the look-up
+ * comes first all the same, because a vendor forgets keys sooner than bookings.
+ */
+export const carryOut = async (
+  instance: Instance,
+  verb: VendorVerb,
+  call: VendorCall,
+  context: CallContext,
+): Promise<VendorAnswer> => {
+  const answer = { verb, vendor: instance.name, reference: call.reference };
+  const operation = operationOf(instance, verb);
+  if (operation === undefined) {
+    return {
+      ...answer,
+      outcome: "refused",
+      code: "INVALID_REQUEST",
+      detail: `${instance.name} takes no ${verb}.`,
+    };
+  }
+  const found = call.doubt ? await lookedUp(operation, call, context) : undefined;
+  if (found !== undefined) return { ...answer, ...found };
+  const request = { ...call.request, reference: call.reference };
+  return { ...answer, ...outcomeOf(await operation.ask(request as never, context)) };
+};
+
+/** Undefined: surely not done, ask now. */
+const lookedUp = async (
+  operation: Operation,
+  call: VendorCall,
+  context: CallContext,
+): Promise<Outcome | undefined> => {
+  const found = await operation.lookup({ reference: call.reference }, context);
+  if (found.outcome === "none") return undefined;
+  if (found.outcome !== "done") return { outcome: "in-doubt", detail: found.detail };
+  const { outcome: _, state, ...result } = found as Fields;
+  const done = operation.doneStates === undefined || operation.doneStates.includes(String(state));
+  return done ? { outcome: "done", result } : undefined;
+};
+
+const outcomeOf = (outcome: WriteOutcome<object>): Outcome => {
+  switch (outcome.outcome) {
+    case "done": {
+      const { outcome: _, ...result } = outcome as Fields;
+      return { outcome: "done", result };
+    }
+    case "refused":
+      return { outcome: "refused", code: outcome.code, detail: outcome.detail };
+    case "unavailable":
+    case "in-doubt":
+      return { outcome: outcome.outcome, detail: outcome.detail };
+    default:
+      return outcome satisfies never;
+  }
+};

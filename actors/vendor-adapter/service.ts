@@ -1,0 +1,87 @@
+/** Wires the vendor-adapter actor: one consumer per vendor and airline, so that one vendor's outage stops nobody else. */
+import type { Command, Query } from "../../schemas/command.ts";
+import type { HotelSearch, HotelSearchResult } from "../../schemas/hotel.ts";
+import type { VendorCall, VendorChoice, VendorVerb } from "../../schemas/vendor-call.ts";
+import type { Consuming, Delivery } from "../../streams/consume.ts";
+import { splitName } from "../../streams/subjects.ts";
+import { causedId } from "../runtime/clock.ts";
+import { consumeCommands } from "../runtime/consume.ts";
+import type { Actor, ActorContext } from "../runtime/host.ts";
+import { sendCommand, systemCommand } from "../runtime/send.ts";
+import { carryOut } from "./calls.ts";
+import { type Instances, openInstances } from "./instances.ts";
+import { searchHotels } from "./search.ts";
+
+/** Calls to one vendor for one airline at once, in this process: the bulkhead. */
+const callsAtOnce = 24;
+
+export const vendorAdapterActor = (context: ActorContext): Actor => {
+  const opened = Promise.withResolvers<Instances>();
+  const consumers: Promise<Consuming>[] = [];
+
+  const answerCall = (vendor: string) => async (command: Command, delivery: Delivery) => {
+    const instance = (await opened.promise).of(command.tenant).find(({ name }) => name === vendor);
+    if (instance === undefined) throw new Error(`vendor ${vendor} is not configured`);
+    const call = command.data as VendorCall;
+    const verb = splitName(command.name)[1] as VendorVerb;
+    const doubt = call.doubt || delivery.attempt > 1;
+    const answer = await carryOut(instance, verb, { ...call, doubt }, { traceparent: command.traceparent });
+    context.faults("after-vendor-answer", command.name);
+    const id = causedId(command.id, "answer", answer.outcome, delivery.attempt);
+    const { name, entity } = call.replyTo;
+    const reply = { id, name, entity, data: answer, now: context.clock.now() };
+    await sendCommand(context.streams, systemCommand("vendor-adapter", command, reply));
+  };
+
+  const onVendor = (tenant: string, vendor: string): void => {
+    const { streams, clock, faults } = context;
+    const log = context.log.child({ vendor });
+    const wiring = { streams, clock, faults, log };
+    const consuming = consumeCommands(wiring, `vendor-${vendor}`, tenant, callsAtOnce, answerCall(vendor));
+    consuming.catch((error) => log.error({ tenant, err: error }, "vendor's commands are not consumed"));
+    consumers.push(consuming);
+  };
+
+  return {
+    name: "vendor-adapter",
+    deciders: [],
+    commands: {
+      "put-vendor": async (command) => {
+        await (await opened.promise).put(command);
+        return { ok: null };
+      },
+    },
+    queries: {
+      /** For waves and operators: what the airline's hotel vendors offer. */
+      search: async ({ tenant, params, traceparent }: Query): Promise<HotelSearchResult> => {
+        const { search } = params as { search: HotelSearch };
+        const sources = (await opened.promise).byKind(tenant, "hotel");
+        return searchHotels(sources, search, { timeBoxMs: context.config.HOTEL_SEARCH_MS, traceparent });
+      },
+
+      /** Which vendor the airline uses for what is not searched for: the first of each kind by name. */
+      choice: async ({ tenant }: Query): Promise<VendorChoice> => {
+        const instances = await opened.promise;
+        const first = (kind: "payment" | "transport" | "message") =>
+          instances
+            .byKind(tenant, kind)
+            .map(({ name }) => name)
+            .sort()[0];
+        const [payment, transport, message] = [first("payment"), first("transport"), first("message")];
+        return {
+          ...(payment === undefined ? {} : { payment }),
+          ...(transport === undefined ? {} : { transport }),
+          ...(message === undefined ? {} : { message }),
+        };
+      },
+    },
+    start: async () => {
+      opened.resolve(await openInstances(context, onVendor));
+      await Promise.all(consumers);
+      return async () => {
+        (await opened.promise).close();
+        await Promise.allSettled(consumers.map(async (consuming) => (await consuming).stop()));
+      };
+    },
+  };
+};

@@ -1,0 +1,186 @@
+/** Owns what the demo sets up before the disruption: two airlines with policies, vendors and a partner each. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { RegisteredPartner } from "../../schemas/partner-registration.ts";
+import type { PolicyBody } from "../../schemas/policy.ts";
+import type { InstanceClient } from "../administration/client.ts";
+import type { Instance } from "../supervisor/environment.ts";
+import { type Answer, expectStatus, request } from "./http.ts";
+
+export interface DemoAirline {
+  urn: string;
+  code: string;
+  name: string;
+  passengerBaseUrl: string;
+  passengerHost: string;
+  partners: {
+    clientId: string;
+    clientSecret: string;
+    scopes: string[];
+    tier: number;
+    webhookUrl: string;
+    webhookSecret: string;
+  }[];
+}
+
+export interface SandboxVendor {
+  name: string;
+  kind: string;
+  baseUrl: string;
+  apiKey: string;
+}
+
+const airlines = [
+  { code: "XN", name: "Northern Cross", homeCountry: "US", passengerHost: "xn.passengers.example" },
+  { code: "QZ", name: "Quetzal Air", homeCountry: "MX", passengerHost: "qz.passengers.example" },
+] as const;
+
+const scopes = [
+  "cases.read",
+  "cases.events.subscribe",
+  "bookings.read",
+  "vouchers.read",
+  "disruptions.events.subscribe",
+  "disruptions.events.publish",
+  "policies.read",
+  "wallet.events.subscribe",
+];
+
+const shared = {
+  mode: "ON_DEMAND",
+  autoApproveDemand: true,
+  maxAutomaticRoomsPerWave: 400,
+  incrementalRequiresApproval: true,
+  buffers: { lateCheckoutMinutes: 60, earlyCheckInMinutes: 60 },
+  transport: {
+    mode: "SHUTTLE",
+    perTier: { BUSINESS: "PRIVATE_CAR", FIRST: "PRIVATE_CAR" },
+    minutesBeforePickup: 180,
+    shuttleCapacity: 24,
+  },
+  maxOccupancy: 2,
+} as const;
+
+const policies = (airline: string): PolicyBody[] => [
+  {
+    ...shared,
+    name: "Stranded passengers at JFK",
+    context: { airport: "JFK", airline },
+    tiers: ["ECONOMY", "PREMIUM_ECONOMY"],
+    constraints: {
+      minStars: 2,
+      maxDistanceKm: 45,
+      maxNightlyRate: 320,
+      requiredAmenities: ["24H_RECEPTION"],
+      acceptedPayments: ["GUARANTEE", "CARD"],
+    },
+    incidentalsMinor: 2500,
+  },
+  {
+    ...shared,
+    name: "Business and first at JFK",
+    context: { airport: "JFK", airline },
+    tiers: ["BUSINESS", "FIRST"],
+    constraints: {
+      minStars: 4,
+      maxDistanceKm: 45,
+      maxNightlyRate: 520,
+      acceptedPayments: ["GUARANTEE", "CARD"],
+    },
+    incidentalsMinor: 6000,
+  },
+  {
+    ...shared,
+    name: "Crew, anywhere",
+    context: { airline },
+    tiers: ["CREW"],
+    constraints: {
+      minStars: 3,
+      maxDistanceKm: 45,
+      maxNightlyRate: 400,
+      acceptedPayments: ["GUARANTEE", "CARD"],
+    },
+    incidentalsMinor: 2500,
+    maxOccupancy: 1,
+  },
+];
+
+export interface Provisioning {
+  instance: Instance;
+  dataDir: string;
+  client: InstanceClient;
+  vendors: SandboxVendor[];
+  receiverUrl: string;
+}
+
+/** A development operator token, as `scripts/token` prints it on its last line. */
+export const operatorToken = async (dataDir: string, airline: string, role: string): Promise<string> => {
+  const script = join(import.meta.dirname, "../token.ts");
+  const args = [script, "operator", "--airline", airline, "--role", role, "--data", dataDir];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return stdout.trim().split("\n").at(-1) ?? "";
+};
+
+/** Vendors' addresses change with each start of the sandbox, so they are put each time; the rest stands already. */
+export const putVendors = async ({ client, vendors }: Provisioning): Promise<void> => {
+  for (const { code } of airlines) {
+    for (const { name, baseUrl, apiKey } of vendors.filter(({ kind }) => kind !== "receiver")) {
+      await client.command("vendor-adapter.put-vendor", {
+        tenant: code,
+        data: { name, dialect: name, baseUrl, apiKey },
+      });
+    }
+  }
+};
+
+export const provisionAirlines = async (provisioning: Provisioning): Promise<DemoAirline[]> => {
+  const { client, instance, receiverUrl } = provisioning;
+  const made: DemoAirline[] = [];
+  for (const { code, name, homeCountry, passengerHost } of airlines) {
+    await client.command("identity.register-tenant", {
+      tenant: code,
+      data: { code, name, homeCountry, passengerHosts: [passengerHost] },
+    });
+    const clientId = `${code}-operations-feed`;
+    const webhookUrl = `${receiverUrl}/${clientId}`;
+    const registered = await client.command<RegisteredPartner>("identity.register-partner", {
+      tenant: code,
+      data: {
+        clientId: "operations-feed",
+        name: `${name} operations feed`,
+        scopes,
+        tier: 1,
+        webhookUrl,
+        contact: "operations@example.com",
+      },
+    });
+    const { clientSecret, webhookSecret = "" } = registered;
+    made.push({
+      urn: `urn:airline:${code}`,
+      code,
+      name,
+      passengerBaseUrl: instance.baseUrl,
+      passengerHost,
+      partners: [{ clientId, clientSecret, scopes, tier: 1, webhookUrl, webhookSecret }],
+    });
+    await activatePolicies(provisioning, `urn:airline:${code}`);
+  }
+  return made;
+};
+
+/** Through the operator API, as a platform administrator would. */
+const activatePolicies = async ({ instance, dataDir }: Provisioning, airline: string): Promise<void> => {
+  const token = await operatorToken(dataDir, airline, "ADMIN");
+  const post = (path: string, body: unknown): Promise<Answer> =>
+    request(instance.baseUrl, { method: "POST", path, token, body });
+  for (const policy of policies(airline)) {
+    const created = expectStatus(await post("/v1/policies", policy), 201, "creating a policy");
+    const { urn } = created.body as { urn: string };
+    expectStatus(
+      await post(`/v1/policies/${encodeURIComponent(urn)}/activate`, {}),
+      200,
+      "activating a policy",
+    );
+  }
+};

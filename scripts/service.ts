@@ -1,0 +1,107 @@
+/** Runs the service: gateway, actors or both in one process, as ROLE says; configured by the environment alone. */
+import { ServiceBroker } from "moleculer";
+import { destination, type Logger, pino } from "pino";
+import { openDocuments } from "../actors/runtime/documents.ts";
+import { actorFactories, startActors } from "../actors/start.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { createStage } from "../gateway/stage.ts";
+import { type Gateway, startGateway } from "../gateway/start.ts";
+import { openStreams } from "../streams/connection.ts";
+import { openTenantDirectory } from "../streams/tenant-directory.ts";
+import { stopWithParent } from "./supervisor/parent-watch.ts";
+
+interface Role {
+  gateway: boolean;
+  actors: readonly string[];
+}
+
+const roleOf = (role: string): Role => {
+  const every = Object.keys(actorFactories);
+  if (role === "all") return { gateway: true, actors: every };
+  if (role === "gateway") return { gateway: true, actors: [] };
+  return { gateway: false, actors: role === "actors" ? every : role.slice("actors=".length).split(",") };
+};
+
+const createBroker = (config: Config, log: Logger): ServiceBroker =>
+  new ServiceBroker({
+    transporter: { type: "NATS", options: { servers: config.NATS_URL.split(",") } },
+    requestTimeout: 15_000,
+    registry: { preferLocal: true },
+    logger: { type: "Pino", options: { pino: { options: { level: "warn", base: log.bindings() } } } },
+    skipProcessEventRegistration: true,
+  });
+
+/** Starts what the role names, in the order in which each needs the others; returns the way to stop it all. */
+const start = async (
+  config: Config,
+  log: Logger,
+): Promise<{ address: string; stop: () => Promise<void> }> => {
+  const role = roleOf(config.ROLE);
+  const streams = await openStreams(config.NATS_URL, `stopover-${config.ROLE}`);
+  const tenants = await openTenantDirectory(streams);
+  const broker = createBroker(config, log);
+  const documents =
+    role.actors.length > 0 ? await openDocuments(config.MONGODB_URL, config.DATABASE_PREFIX) : undefined;
+  const actors =
+    documents &&
+    (await startActors({ config, broker, streams, documents, tenants, log, names: role.actors }));
+  if (actors === undefined) await broker.start();
+  const readiness = () => {
+    const checks = { streams: !streams.connection.isClosed(), broker: broker.started };
+    return { ready: Object.values(checks).every(Boolean), checks };
+  };
+  let gateway: Gateway | undefined;
+  if (role.gateway) {
+    const remote = role.actors.length === 0 ? { stage: createStage(broker) } : {};
+    gateway = await startGateway({
+      config,
+      broker,
+      tenants,
+      log,
+      now: () => new Date(),
+      readiness,
+      ...remote,
+    });
+  }
+  return {
+    address: config.BASE_URL.replace(/:0(\/|$)/, `:${gateway?.port ?? 0}$1`),
+    stop: async () => {
+      await gateway?.close();
+      await actors?.stop();
+      await broker.stop();
+      tenants.close();
+      await documents?.close();
+      await streams.close();
+    },
+  };
+};
+
+const main = async (): Promise<void> => {
+  const config = readConfig();
+  const log = pino(
+    { level: config.LOG_LEVEL, base: { role: config.ROLE } },
+    destination({ dest: 2, sync: false }),
+  );
+  const service = await start(config, log);
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    service.stop().then(
+      () => process.exit(0),
+      (error) => {
+        log.error({ err: error }, "stopping failed");
+        process.exit(1);
+      },
+    );
+  };
+  process.once("SIGTERM", stop);
+  process.once("SIGINT", stop);
+  stopWithParent(stop);
+  process.stdout.write(`ready ${service.address}\n`);
+};
+
+main().catch((error: unknown) => {
+  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+});
