@@ -45,3 +45,11 @@ export interface VendorChoice {
   transport?: string;
   message?: string;
 }
+
+/** A configured vendor as administrators see it: never its key. */
+export interface VendorView {
+  name: string;
+  dialect: string;
+  baseUrl: string;
+  changedAt: string;
+}

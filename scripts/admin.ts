@@ -8,18 +8,20 @@ import { partnerSubcommands } from "./administration/partners.ts";
 import type { Reach, Subcommand } from "./administration/subcommand.ts";
 import { tenantSubcommands } from "./administration/tenants.ts";
 import { unreachable } from "./administration/unreachable.ts";
+import { vendorSubcommands } from "./administration/vendors.ts";
 import { readInstance } from "./supervisor/environment.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
 const subcommands: Record<string, Subcommand> = {
   ...tenantSubcommands,
   ...partnerSubcommands,
+  ...vendorSubcommands,
   ...deadLetterSubcommands,
 };
 
 const help = `Usage: scripts/admin <command> [options]
 
-Provisions airlines and partners, and looks after dead letters, at the running instance.
+Provisions airlines, partners and vendors, and looks after dead letters, at the running instance.
 
 ${Object.values(subcommands)
   .map(({ usage, summary }) => `  ${usage}\n      ${summary}`)

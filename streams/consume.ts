@@ -5,7 +5,6 @@ import {
   type ConsumerConfig,
   type ConsumerMessages,
   DeliverPolicy,
-  JetStreamApiCodes,
   JetStreamApiError,
   type JsMsg,
 } from "@nats-io/jetstream";
@@ -60,6 +59,9 @@ const ackWaitMs = 30_000;
 /** Thrown errors after which a message is put aside. Counted here: a delivery count also rises with each kill. */
 const errorsMax = 8;
 
+/** JetStream's error code (JSConsumerAlreadyExists). */
+const consumerAlreadyExists = 10_148;
+
 /** 200 ms, 400 ms … at most 10 s. */
 export const backoffMs = (failures: number): number => Math.min(200 * 2 ** (failures - 1), 10_000);
 
@@ -76,49 +78,35 @@ export const consume = async (streams: Streams, consumption: Consumption): Promi
 
 const ensureConsumer = async (streams: Streams, consumption: Consumption): Promise<void> => {
   const { stream, durable, filterSubjects, concurrency } = consumption;
-  await streams.manager.consumers.add(stream, {
-    durable_name: durable,
-    ack_policy: AckPolicy.Explicit,
-    ...(await startOf(streams, consumption)),
+  const adjustable = {
+    filter_subjects: filterSubjects,
     ack_wait: nanos(ackWaitMs),
     max_deliver: -1,
     max_ack_pending: Math.max(256, concurrency * 4),
-    ...(filterSubjects.length === 1
-      ? { filter_subject: filterSubjects[0] }
-      : { filter_subjects: filterSubjects }),
-  });
+  };
+  const { consumers } = streams.manager;
+  try {
+    const start = startOf(consumption);
+    await consumers.add(stream, {
+      durable_name: durable,
+      ack_policy: AckPolicy.Explicit,
+      ...start,
+      ...adjustable,
+    });
+  } catch (error) {
+    // It stands with other settings: those that may differ are changed, its start and position stay its own.
+    if (!(error instanceof JetStreamApiError) || error.code !== consumerAlreadyExists) throw error;
+    await consumers.update(stream, durable, adjustable);
+  }
 };
 
-type Start = Pick<ConsumerConfig, "deliver_policy" | "opt_start_seq" | "opt_start_time">;
-
-/** The server refuses another start for a consumer that stands, so that one's own is repeated. */
-const startOf = async (streams: Streams, { stream, durable, begin }: Consumption): Promise<Start> => {
+const startOf = ({
+  begin,
+}: Consumption): Pick<ConsumerConfig, "deliver_policy" | "opt_start_seq" | "opt_start_time"> => {
   if (begin === undefined) return { deliver_policy: DeliverPolicy.All };
-  const standing = await standingStart(streams, stream, durable);
-  if (standing !== undefined) return standing;
   return "time" in begin
     ? { deliver_policy: DeliverPolicy.StartTime, opt_start_time: begin.time.toISOString() }
     : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: begin.afterSequence + 1 };
-};
-
-const standingStart = async (
-  streams: Streams,
-  stream: StreamName,
-  durable: string,
-): Promise<Start | undefined> => {
-  try {
-    const { config } = await streams.manager.consumers.info(stream, durable);
-    const { deliver_policy, opt_start_seq, opt_start_time } = config;
-    return {
-      deliver_policy,
-      ...(opt_start_seq === undefined ? {} : { opt_start_seq }),
-      ...(opt_start_time === undefined ? {} : { opt_start_time }),
-    };
-  } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.ConsumerNotFound)
-      return undefined;
-    throw error;
-  }
 };
 
 class Worker {

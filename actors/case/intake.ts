@@ -8,6 +8,7 @@ import { type FieldError, Problem } from "../../schemas/problems.ts";
 import { type DisruptionReason, type DisruptionType, disruptionReasons } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
+import { requireAirport } from "../runtime/reach.ts";
 import { groupByPnr, groupOf, type ManifestGroup } from "./manifest.ts";
 import type { CaseEvent, CaseState, GroupHead } from "./state.ts";
 
@@ -26,6 +27,8 @@ interface Intake {
   disruption: { type: DisruptionType; reason: string; airport?: string; decidedAt: Date };
   groups: (tenant: string, seed: string) => ManifestGroup[];
   pointers: { origin: string; destination: string };
+  /** Set: group ids were chosen by the sender, by the index of their group in the body. */
+  namedGroups: [index: number, groupId: string][];
 }
 
 const readPush = (body: DisruptionPushBody): Intake => ({
@@ -44,6 +47,7 @@ const readPush = (body: DisruptionPushBody): Intake => ({
   disruption: { ...body.disruption, decidedAt: new Date(body.disruption.decidedAt) },
   groups: (tenant, seed) => groupByPnr(tenant, seed, body.passengers),
   pointers: { origin: "/flight/originAirport", destination: "/flight/destinationAirport" },
+  namedGroups: [],
 });
 
 const readDeclaration = (body: OpenCaseManuallyBody, now: Date): Intake => ({
@@ -60,6 +64,9 @@ const readDeclaration = (body: OpenCaseManuallyBody, now: Date): Intake => ({
       : { ...body.disruption, decidedAt: new Date(body.disruption.decidedAt) },
   groups: (tenant, seed) => declaredGroups(tenant, seed, body.passengerGroups),
   pointers: { origin: "/flight/origin", destination: "/flight/destination" },
+  namedGroups: body.passengerGroups.flatMap(({ groupId }, i) =>
+    groupId === undefined ? [] : [[i, groupId] as [number, string]],
+  ),
 });
 
 const declaredGroups = (tenant: string, seed: string, groups: OpenCaseManuallyBody["passengerGroups"]) =>
@@ -87,11 +94,12 @@ const sorted = (value: unknown): unknown => {
 
 /**
  * A push or declaration. The same externalEventId again changes nothing; under another body it is noted for the audit.
- * @throws Problem validation/body for airports that nobody knows and groups named twice
+ * @throws Problem validation/body for airports that nobody knows and groups named twice; auth/foreign-airport
  */
 export const decideOpen = (state: CaseState | undefined, command: Received): CaseEvent[] => {
   const bodyHash = bodyHashOf(command.data);
   if (state !== undefined) {
+    requireAirport(command.principal, state.airport);
     const known = state.bodyHash === bodyHash || state.otherBodies.includes(bodyHash);
     return known ? [] : [{ type: "case.repeated-differently", data: { bodyHash } }];
   }
@@ -100,9 +108,10 @@ export const decideOpen = (state: CaseState | undefined, command: Received): Cas
       ? readPush(command.data as DisruptionPushBody)
       : readDeclaration(command.data as OpenCaseManuallyBody, command.now);
   const airport = caseAirport(intake);
-  checkAirports(intake, airport);
+  checkAirports(intake);
+  requireAirport(command.principal, airport);
+  checkGroups(intake.namedGroups);
   const manifest = intake.groups(command.tenant, `${command.tenant}/${intake.externalEventId}`);
-  checkGroups(manifest);
   return [{ type: "case.registered", data: registered(command, intake, airport, manifest, bodyHash) }];
 };
 
@@ -113,21 +122,21 @@ const caseAirport = ({ disruption, flight }: Intake): string => {
   return beyond ? flight.destination : flight.origin;
 };
 
-const checkAirports = (intake: Intake, airport: string): void => {
-  const named: [string, string][] = [
-    [intake.pointers.origin, intake.flight.origin],
-    [intake.pointers.destination, intake.flight.destination],
-    ["/disruption/airport", airport],
+const checkAirports = ({ pointers, flight, disruption }: Intake): void => {
+  const named: [string, string | undefined][] = [
+    [pointers.origin, flight.origin],
+    [pointers.destination, flight.destination],
+    ["/disruption/airport", disruption.airport],
   ];
   const errors: FieldError[] = named
-    .filter(([, code]) => airportOf(code) === undefined)
+    .filter(([, code]) => code !== undefined && airportOf(code) === undefined)
     .map(([pointer, code]) => ({ pointer, detail: `${code} is not a known IATA airport code` }));
   if (errors.length > 0) throw new Problem("validation/body", "An airport code is not known.", { errors });
 };
 
-const checkGroups = (manifest: ManifestGroup[]): void => {
+const checkGroups = (named: Intake["namedGroups"]): void => {
   const seen = new Set<string>();
-  const errors = manifest.flatMap(({ groupId }, i) => {
+  const errors = named.flatMap(([i, groupId]) => {
     if (!seen.has(groupId)) return seen.add(groupId) && [];
     return [{ pointer: `/passengerGroups/${i}/groupId`, detail: `group ${groupId} stands twice` }];
   });

@@ -6,9 +6,10 @@ import { idOf } from "../../schemas/urn.ts";
 import type { DemandType, Tier } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Received } from "../runtime/decider.ts";
+import { placeable } from "./capacity.ts";
 import { reissueAfterMs } from "./intake.ts";
 import { nightsOf } from "./nights.ts";
-import type { CaseEvent, CaseState, Demand, GroupHead, Stage } from "./state.ts";
+import { type CaseEvent, type CaseState, type Demand, evolve, type GroupHead, type Stage } from "./state.ts";
 
 type Policies = Partial<Record<Tier, ResolvedPolicy | null>>;
 
@@ -41,9 +42,10 @@ export const decidePlan = (state: CaseState, command: Received, gathered: unknow
   const first = policies[Object.keys(rooms)[0] as Tier];
   const events: CaseEvent[] = [planned, { type: "demand.requested", data: demand }];
   if (!automatic) return events;
-  const reason = "Within the rooms that the policy approves automatically.";
-  return [...events, ...approval(command, demand, reason, first ?? undefined)];
+  return thenWave(state, command, [...events, approval(command, demand, automaticReason, first ?? undefined)]);
 };
+
+const automaticReason = "Within the rooms that the policy approves automatically.";
 
 const stayOf = (state: CaseState, group: GroupHead, policies: Policies): GroupHead["stay"] | undefined => {
   const policy = group.tier === undefined ? undefined : policies[group.tier];
@@ -81,25 +83,27 @@ const requested = (command: Received, state: CaseState, type: DemandType, rooms:
   requestedBy: command.principal.urn,
 });
 
-/** An approval enqueues an allocation (contract, "Demand"). */
-const approval = (
-  command: Received,
-  demand: Demand,
-  reason: string,
-  policy?: ResolvedPolicy,
-): CaseEvent[] => [
-  {
-    type: "demand.approved",
-    data: {
-      demandId: demand.demandId,
-      at: command.now,
-      by: command.principal.urn,
-      reason,
-      ...(policy === undefined ? {} : { policyId: policy.policyId, policyVersion: policy.version }),
-    },
+const approval = (command: Received, demand: Demand, reason: string, policy?: ResolvedPolicy): CaseEvent => ({
+  type: "demand.approved",
+  data: {
+    demandId: demand.demandId,
+    at: command.now,
+    by: command.principal.urn,
+    reason,
+    ...(policy === undefined ? {} : { policyId: policy.policyId, policyVersion: policy.version }),
   },
-  waveRequested(command, demand.demandId),
-];
+});
+
+/**
+ * An approval enqueues an allocation (contract, "Demand"): at once, or after the one under way; never one with nobody to
+ * place, which would hide what the last one decided.
+ */
+export const thenWave = (state: CaseState, command: Received, events: CaseEvent[]): CaseEvent[] => {
+  const after = events.reduce<CaseState>(evolve, state);
+  const next = after.demands.find((demand) => demand.state === "APPROVED" && demand.waveId === undefined);
+  if (next === undefined || after.awaiting?.step === "wave" || placeable(after).length === 0) return events;
+  return [...events, waveRequested(command, next.demandId)];
+};
 
 const waveRequested = (command: Received, demandId: string): CaseEvent => ({
   type: "case.wave-requested",
@@ -136,10 +140,7 @@ export const decideRequestDemand = (state: CaseState, command: Received): CaseEv
     );
   const events: CaseEvent[] = [{ type: "demand.requested", data: demand }];
   if (!automatic) return events;
-  return [
-    ...events,
-    ...approval(command, demand, "Within the rooms that the policy approves automatically.", policies[0]),
-  ];
+  return thenWave(state, command, [...events, approval(command, demand, automaticReason, policies[0])]);
 };
 
 const demandOf = (state: CaseState, command: Received): Demand => {
@@ -159,7 +160,7 @@ const demandOf = (state: CaseState, command: Received): Demand => {
 export const decideApprove = (state: CaseState, command: Received): CaseEvent[] => {
   const demand = demandOf(state, command);
   const { reason } = command.data as { reason: string };
-  return approval(command, demand, reason, Object.values(state.policies)[0]);
+  return thenWave(state, command, [approval(command, demand, reason, Object.values(state.policies)[0])]);
 };
 
 export const decideReject = (state: CaseState, command: Received): CaseEvent[] => {
@@ -186,6 +187,11 @@ export const decideAllocate = (state: CaseState, command: Received): CaseEvent[]
   }
   if (!state.progress.includes("W")) {
     throw new Problem("conflict/state", "No group waits for a hotel.", { state: state.status });
+  }
+  if (placeable(state).length === 0) {
+    throw new Problem("conflict/state", "The approved rooms are given out; ask for an INCREMENTAL demand.", {
+      state: approved.state,
+    });
   }
   return [waveRequested(command, approved.demandId)];
 };

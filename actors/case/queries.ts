@@ -14,6 +14,7 @@ import type { ActorContext } from "../runtime/host.ts";
 import { readPage } from "../runtime/page.ts";
 import { airportFilter, requireAirport } from "../runtime/reach.ts";
 import { type Loaded, loadedOf } from "../runtime/store.ts";
+import { placeable } from "./capacity.ts";
 import type { CaseState } from "./state.ts";
 import { caseHead, demandSummary, partnerHead, pendingApproval } from "./view.ts";
 
@@ -126,7 +127,7 @@ export const caseQueries = (context: ActorContext) => {
       ]);
       return {
         ...caseHead(meta._id, meta.version, state, state.groups.length),
-        passengerGroups: [...(subCases?.groups ?? []), ...stillOwned(state)],
+        passengerGroups: allGroups(subCases?.groups ?? [], state),
         wave: waveUrn === undefined ? null : { urn: waveUrn, allocations: allocations ?? [] },
         reservations: subCases?.reservations ?? [],
         manualReviewItems: items ?? [],
@@ -134,12 +135,12 @@ export const caseQueries = (context: ActorContext) => {
       };
     },
 
-    /** GET /v1/demand/pending/approvals. */
+    /** GET /v1/demand/pending/approvals: the oldest case first; the demands of one case stand on one page. */
     "pending-approvals": async ({ tenant, principal, params }: Query): Promise<Page<PendingApproval>> => {
       const filter = { "demands.state": "REQUESTED", ...airportFilter(principal, undefined) };
       const page = await readPage(
         cases(tenant),
-        { filter, params, projection: { unprovisioned: 0, handled: 0, outbox: 0, groups: 0 } },
+        { filter, params, direction: 1, projection: { unprovisioned: 0, handled: 0, outbox: 0, groups: 0 } },
         (document) => {
           const { meta, state } = loadedOf<CaseState>(document, { schemaVersion });
           return state.demands
@@ -176,7 +177,7 @@ export const caseQueries = (context: ActorContext) => {
         partOf(query, caseUrn),
       );
       const counts = new Map<GroupViews[number]["operationalStatus"], number>();
-      for (const { operationalStatus } of groups)
+      for (const { operationalStatus } of allGroups(groups, state))
         counts.set(operationalStatus, (counts.get(operationalStatus) ?? 0) + 1);
       return {
         ...partnerHead(meta._id, state, state.groups.length),
@@ -200,7 +201,7 @@ export const caseQueries = (context: ActorContext) => {
       return found.map(({ _id }) => String(_id));
     },
 
-    /** For a wave: who needs rooms, and under which policies. Only groups that wait are in it. */
+    /** For a wave: who needs rooms, and under which policies. Groups that the approved rooms don't suffice for wait on. */
     "allocation-input": async ({ tenant, params }: Query): Promise<AllocationInput> => {
       const { caseId, demandId } = params as { caseId: string; demandId: string };
       const { state } = await loadCase(context, tenant, caseId);
@@ -214,7 +215,7 @@ export const caseQueries = (context: ActorContext) => {
         airport: state.airport,
         closed: state.status === "CLOSED",
         policies: state.policies,
-        groups: state.groups.flatMap((group, i) => (state.progress[i] === "W" ? needOf(group) : [])),
+        groups: placeable(state).flatMap((i) => needOf(state.groups[i] as CaseState["groups"][number])),
       };
     },
   };
@@ -237,11 +238,16 @@ const needOf = ({
 }: CaseState["groups"][number]): GroupNeed[] =>
   tier === undefined || stay === undefined ? [] : [{ groupId, subCaseId, tier, passengers, needs, ...stay }];
 
-/** Groups whose sub-case doesn't stand yet: the case still owns their passengers. */
-const stillOwned = (state: CaseState): GroupViews =>
-  state.unprovisioned.map(({ groupId, tier, passengers }) => ({
-    groupId,
-    tier: tier ?? "ECONOMY",
-    operationalStatus: "PENDING",
-    passengers,
-  }));
+/** With those whose passengers the case still owns; of a chunk on its way the sub-cases may stand already. */
+const allGroups = (provisioned: GroupViews, { unprovisioned }: CaseState): GroupViews => {
+  const known = new Set(provisioned.map(({ groupId }) => groupId));
+  const owned = unprovisioned
+    .filter(({ groupId }) => !known.has(groupId))
+    .map(({ groupId, tier = "ECONOMY", passengers }) => ({
+      groupId,
+      tier,
+      operationalStatus: "PENDING" as const,
+      passengers,
+    }));
+  return [...provisioned, ...owned];
+};

@@ -66,14 +66,18 @@ const view = (state: CaseState, reading: Reading): unknown => {
 const audit = ({ id, command, before, after, events }: Change<CaseState, CaseEvent>) => {
   const approved = events.find((event) => event.type === "demand.approved");
   if (command.principal.surface === "system" && approved === undefined) return undefined;
+  const repeated = events.some((event) => event.type === "case.repeated-differently");
+  const reason = repeated ? "The same externalEventId came with another body; nothing was changed." : undefined;
   return {
     action: approved === undefined ? command.name : "case.approve-demand",
     caseId: id,
-    ...(approved === undefined ? {} : { reason: approved.data.reason }),
+    ...optional(approved?.data.reason ?? reason),
     before: before === undefined ? null : auditSnapshot(before),
     after: auditSnapshot(after),
   };
 };
+
+const optional = (reason: string | undefined): { reason?: string } => (reason === undefined ? {} : { reason });
 
 /** What an auditor compares: states and figures, no passenger's details. */
 const auditSnapshot = ({ status, externalEventId, airport, groups, demands, progress }: CaseState) => ({

@@ -52,6 +52,8 @@ export interface Demand {
   reason?: string;
   policyId?: string;
   policyVersion?: number;
+  /** The newest allocation that it was the reason for. */
+  waveId?: string;
 }
 
 export interface CaseState {
@@ -192,8 +194,10 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
     }
     case "demand.settled":
       return withDemand(state, event.data.demandId, { state: event.data.state });
-    case "case.wave-requested":
-      return { ...state, waveId: event.data.waveId, awaiting: { step: "wave", ...event.data } };
+    case "case.wave-requested": {
+      const { waveId, demandId } = event.data;
+      return { ...withDemand(state, demandId, { waveId }), waveId, awaiting: { step: "wave", ...event.data } };
+    }
     case "case.wave-noted":
       return without({ ...state, progress: event.data.progress }, "awaiting");
     case "case.group-noted":

@@ -4,6 +4,7 @@ import type { DemandSummary, DemandView, PendingApproval } from "../../schemas/d
 import type { PartnerCaseListItem } from "../../schemas/partner-api.ts";
 import { tenantOfId, urn } from "../../schemas/urn.ts";
 import type { Reading } from "../runtime/decider.ts";
+import { approvedDemands, roomsIn } from "./capacity.ts";
 import type { CaseState, Demand } from "./state.ts";
 
 const iso = (at: Date | undefined): string | undefined => at?.toISOString();
@@ -86,13 +87,6 @@ export const pendingApproval = (caseId: string, state: CaseState, demand: Demand
   flightNumber: state.flight.number,
 });
 
-/** Rooms of the groups in any of these stages. */
-const roomsIn = (state: CaseState, stages: string): number =>
-  state.groups.reduce(
-    (sum, { stay }, i) => sum + (stages.includes(state.progress[i] ?? "?") ? (stay?.rooms ?? 0) : 0),
-    0,
-  );
-
 /** Groups without a room, with the review category that says why. */
 const shortfallReasons = (state: CaseState): DemandSummary["shortfallReasons"] => {
   const of = (matches: (stage: string | undefined, i: number) => boolean) =>
@@ -126,7 +120,7 @@ const shortfallReasons = (state: CaseState): DemandSummary["shortfallReasons"] =
 
 export const demandSummary = (state: CaseState): DemandSummary => {
   const sum = (demands: Demand[]) => demands.reduce((total, { roomsRequested }) => total + roomsRequested, 0);
-  const totalApproved = sum(state.demands.filter(({ state: s }) => s !== "REQUESTED" && s !== "REJECTED"));
+  const totalApproved = sum(approvedDemands(state));
   const totalBooked = roomsIn(state, "BRD");
   return {
     totalRequested: sum(state.demands.filter(({ state: s }) => s !== "REJECTED")),

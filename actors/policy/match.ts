@@ -2,12 +2,13 @@
 import { convertMinor } from "../../schemas/exchange-rates.ts";
 import type { PolicyBody, ResolvedPolicy } from "../../schemas/policy.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
+import type { PolicyState } from "./state.ts";
 
 export interface Candidate {
   policyId: string;
   version: number;
   activatedAt: Date;
-  body: PolicyBody;
+  policy: PolicyState;
 }
 
 /** The contract's order; the first kind that has a policy wins. */
@@ -35,9 +36,11 @@ export const matchPolicy = (
   tier: Tier,
 ): Match | undefined => {
   const fitting = candidates
-    .filter(({ body }) => body.tiers.includes(tier))
-    .filter(({ body }) => body.context.airport === undefined || body.context.airport === airport)
-    .map((candidate) => ({ candidate, matchedBy: kindOf(candidate.body) }));
+    .filter(({ policy: { body } }) => body.tiers.includes(tier))
+    .filter(
+      ({ policy: { body } }) => body.context.airport === undefined || body.context.airport === airport,
+    )
+    .map((candidate) => ({ candidate, matchedBy: kindOf(candidate.policy.body) }));
   return fitting.sort(
     (a, b) =>
       matchOrder.indexOf(a.matchedBy) - matchOrder.indexOf(b.matchedBy) ||
@@ -65,7 +68,7 @@ export const resolvePolicy = (
   policyCurrency: string,
   localCurrency: string,
 ): ResolvedPolicy => {
-  const { body } = candidate;
+  const { body } = candidate.policy;
   const { constraints = {}, buffers = {}, transport } = body;
   return {
     policyId: candidate.policyId,

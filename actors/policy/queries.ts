@@ -47,7 +47,7 @@ const activeCandidates = async (documents: TenantDocuments): Promise<Candidate[]
     const { state, meta } = loadedOf<PolicyState>(document, current);
     const activatedAt =
       states.find(({ activePolicyId }) => activePolicyId === meta._id)?.activatedAt ?? state.createdAt;
-    return { policyId: meta._id, version: meta.version, activatedAt, body: state.body };
+    return { policyId: meta._id, version: meta.version, activatedAt, policy: state };
   });
 };
 
@@ -63,7 +63,7 @@ const resolveFor = (
 ) => {
   const match = matchPolicy(candidates, airport, tier);
   if (match === undefined) return undefined;
-  const own = match.candidate.body.context.airport;
+  const own = match.candidate.policy.body.context.airport;
   const home = currencyOfCountry(context.tenants.byCode(tenant)?.homeCountry ?? "") ?? "USD";
   const policyCurrency = own === undefined ? home : localCurrency(own);
   return { match, policy: resolvePolicy(match.candidate, policyCurrency, localCurrency(airport)) };
@@ -82,13 +82,7 @@ export const policyQueries = (context: ActorContext) => ({
       rest,
       limit,
       ({ policyId }) => policyId,
-      ({ policyId, version, body, activatedAt }) =>
-        policyView(
-          policyId,
-          { body, contextKey: "", createdAt: activatedAt, createdBy: "" },
-          version,
-          "ACTIVE",
-        ) as PolicyView,
+      ({ policyId, version, policy }) => policyView(policyId, policy, version, "ACTIVE") as PolicyView,
     );
   },
 
@@ -109,8 +103,8 @@ export const policyQueries = (context: ActorContext) => ({
       );
     }
     const { candidate, matchedBy } = found.match;
-    const state = { body: candidate.body, contextKey: "", createdAt: candidate.activatedAt, createdBy: "" };
-    return { matchedBy, policy: policyView(candidate.policyId, state, candidate.version, "ACTIVE") };
+    const { policyId, policy, version } = candidate;
+    return { matchedBy, policy: policyView(policyId, policy, version, "ACTIVE") };
   },
 
   /** For other actors: the policy of each tier, null where none applies. */

@@ -52,23 +52,31 @@ export class Relay {
   }
 
   async #publishAll(entity: string, lane: { publishedUpTo: number }, entries: OutboxEntry[]): Promise<void> {
-    for (const entry of entries) {
-      if (entry.n <= lane.publishedUpTo) continue;
-      try {
-        await publish(this.#streams, {
-          subject: entry.subject,
-          payload: entry.payload,
-          messageId: `${this.#urnOf(entity)}:${entry.n}`,
-        });
-      } catch (error) {
-        this.#log.warn({ entity, n: entry.n, error: String(error) }, "outbox entry not published yet");
+    for (const run of runsOf(entries.filter(({ n }) => n > lane.publishedUpTo))) {
+      const published = await Promise.allSettled(run.map((entry) => this.#publish(entity, entry)));
+      const failed = published.findIndex(({ status }) => status === "rejected");
+      const sent = failed < 0 ? run : run.slice(0, failed);
+      lane.publishedUpTo = sent.at(-1)?.n ?? lane.publishedUpTo;
+      if (failed >= 0) {
+        const { reason } = published[failed] as PromiseRejectedResult;
+        this.#log.warn(
+          { entity, n: run[failed]?.n, error: String(reason) },
+          "outbox entry not published yet",
+        );
         return;
       }
-      lane.publishedUpTo = entry.n;
-      this.#faults("after-publish", entry.subject.split(".").slice(2, 4).join("."));
     }
     const last = entries.at(-1)?.n;
     if (last !== undefined) this.#drainLater(entity, last);
+  }
+
+  async #publish(entity: string, entry: OutboxEntry): Promise<void> {
+    await publish(this.#streams, {
+      subject: entry.subject,
+      payload: entry.payload,
+      messageId: `${this.#urnOf(entity)}:${entry.n}`,
+    });
+    this.#faults("after-publish", entry.subject.split(".").slice(2, 4).join("."));
   }
 
   #drainLater(entity: string, upTo: number): void {
@@ -112,3 +120,20 @@ export class Relay {
     await this.drain();
   }
 }
+
+/**
+ * Entries that may be on their way at once. An event waits for the one before it; commands that follow each other
+ * don't, since order between commands is never assumed: a wave's hundred assignments leave together.
+ */
+const runsOf = (entries: OutboxEntry[]): OutboxEntry[][] => {
+  const runs: OutboxEntry[][] = [];
+  for (const entry of entries) {
+    const last = runs.at(-1);
+    const joins = isCommand(entry) && last?.[0] !== undefined && isCommand(last[0]);
+    if (joins) last?.push(entry);
+    else runs.push([entry]);
+  }
+  return runs;
+};
+
+const isCommand = ({ subject }: OutboxEntry): boolean => subject.startsWith("cmd.");

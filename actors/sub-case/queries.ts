@@ -77,12 +77,13 @@ export const subCaseQueries = (context: ActorContext) => {
     reservations: async (query: Query): Promise<Page<ReservationView>> => {
       const { caseUrn } = query.params as { caseUrn: string };
       await context.call("case.head", { ...query, params: { caseUrn } });
-      const states = await allOf(query.tenant, caseUrn);
-      return {
-        items: states.flatMap((state) => reservationView(state) ?? []),
-        nextCursor: null,
-        hasMore: false,
-      };
+      const filter = { caseId: idOf(caseUrn), reservation: { $exists: true } };
+      const page = await readPage(
+        subCases(query.tenant),
+        { filter, params: query.params, direction: 1, projection: { handled: 0, outbox: 0 } },
+        (document) => reservationView(read(document).state),
+      );
+      return { ...page, items: page.items.filter((item) => item !== undefined) };
     },
 
     /** GET /v1/me. */

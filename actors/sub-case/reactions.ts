@@ -192,7 +192,7 @@ const stuckRollback = (state: SubCaseState, step: Step, detail: string): Outgoin
     state,
     "BOOKING_FAILED",
     "rollback",
-    `The rollback is stuck at ${step}; reconcile by hand. ${detail}`,
+    `The rollback is stuck at ${step}; reconcile by hand. ${detail}`.trim(),
   );
 
 /** A card, ride or message that could not be had; the room stands. */

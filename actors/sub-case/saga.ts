@@ -1,6 +1,7 @@
 /**
  * Owns the saga of one group: hold → book → voucher → card → transport → notify → offer, and its rollback. Only a room
- * that nobody has left fails it; a card, ride or message that cannot be had opens a review item and the saga goes on.
+ * that nobody has left fails it; a card, ride or message that cannot be had opens a review item and the saga goes on. A
+ * rollback undoes what it can before it counts as failed.
  */
 import type { VendorAnswer } from "../../schemas/vendor-call.ts";
 import { derivedId } from "../runtime/clock.ts";
@@ -53,7 +54,19 @@ export const runFrom = (story: Story, step: Step): void => {
   for (const next of steps.slice(steps.indexOf(step))) {
     if (!takeStep(story, next)) return;
   }
-  if (isRollback(step)) story.tell({ type: "subcase.rolled-back", data: { at: story.now } });
+  if (isRollback(step)) endRollback(story);
+};
+
+/** What could not be undone is a person's work; the rest has been undone all the same. */
+const endRollback = (story: Story): void => {
+  const stuck = story.state.steps.filter(({ name, result }) => isRollback(name) && result === "FAILED");
+  const [first] = stuck;
+  if (first === undefined) {
+    story.tell({ type: "subcase.rolled-back", data: { at: story.now } });
+    return;
+  }
+  const detail = stuck.map((record) => `${record.name}: ${record.detail ?? "refused"}`).join(" ");
+  story.tell({ type: "subcase.compensation-failed", data: { at: story.now, step: first.name, detail } });
 };
 
 const isRollback = (step: Step): boolean => (rollbackSteps as readonly Step[]).includes(step);
@@ -136,10 +149,14 @@ const completed = (story: Story, call: Call, result: Record<string, unknown>): v
     type: "subcase.step-completed",
     data: { step: call.step, at: story.now, gained: gainedBy(story, call, result) },
   });
-  const steps: readonly Step[] = isRollback(call.step) ? rollbackSteps : forwardSteps;
-  const next = steps[steps.indexOf(call.step) + 1];
-  if (next === undefined) story.tell({ type: "subcase.rolled-back", data: { at: story.now } });
-  else runFrom(story, next);
+  goOn(story, call.step);
+};
+
+const goOn = (story: Story, step: Step): void => {
+  const steps: readonly Step[] = isRollback(step) ? rollbackSteps : forwardSteps;
+  const next = steps[steps.indexOf(step) + 1];
+  if (next !== undefined) runFrom(story, next);
+  else if (isRollback(step)) endRollback(story);
 };
 
 const gainedBy = ({ id, state, now }: Story, call: Call, result: Record<string, unknown>): Gained => {
@@ -220,15 +237,8 @@ const refused = (story: Story, call: Call, code: string, detail: string): void =
   const { step } = call;
   const result = isRollback(step) ? "FAILED" : "REFUSED";
   story.tell({ type: "subcase.step-failed", data: { step, at: story.now, result, detail } });
-  if (isRollback(step))
-    story.tell({ type: "subcase.compensation-failed", data: { at: story.now, step, detail } });
-  else if (step === "hold" || step === "book") nextHotel(story, code, detail);
-  else runFrom(story, after(step));
-};
-
-const after = (step: Step): Step => {
-  const steps: readonly Step[] = forwardSteps;
-  return steps[steps.indexOf(step) + 1] ?? "offer";
+  if (step === "hold" || step === "book") nextHotel(story, code, detail);
+  else goOn(story, step);
 };
 
 const nextHotel = (story: Story, code: string, detail: string): void => {

@@ -74,7 +74,7 @@ export const meView = (state: SubCaseState): MeView => ({
 /** What a passenger sees. Before it is ready an offer has only its state; a declined one keeps what was offered. */
 export const offerView = (state: SubCaseState, version: number, voucherQr: string | undefined): OfferView => {
   const hotel = currentCandidate(state);
-  const { voucher, ride, card, assignment, offer } = state;
+  const { voucher, card, assignment, offer } = state;
   if (offer.state === "PENDING" || hotel === undefined || assignment === undefined)
     return { state: offer.state, version };
   const { stars } = hotel.offer;
@@ -93,17 +93,24 @@ export const offerView = (state: SubCaseState, version: number, voucherQr: strin
     ...(voucher === undefined || voucherQr === undefined
       ? {}
       : { voucher: { urn: urn("voucher", voucher.voucherId), code: voucher.code, qr: voucherQr } }),
-    transport: rideView(ride),
-    ...(card === undefined ? {} : { walletCardUrl: "/v1/me/wallet" }),
+    ...transportView(state),
+    ...(card?.status === "ACTIVE" ? { walletCardUrl: "/v1/me/wallet" } : {}),
     version,
   };
 };
 
-const rideView = (ride: SubCaseState["ride"]): NonNullable<OfferView["transport"]> =>
-  ride === undefined
-    ? { status: "pending" }
-    : {
-        status: ride.status === "booked" ? "booked" : "declined",
-        vehicleType: ride.vehicleType,
-        pickupAt: ride.pickupAt.toISOString(),
-      };
+/** A ride that the vendor refused is declined; without a ride vendor nobody is promised one. */
+const transportView = ({ ride, steps, assignment }: SubCaseState): Pick<OfferView, "transport"> => {
+  if (ride === undefined) {
+    if (assignment?.terms.vendors.transport === undefined) return {};
+    const refused = steps.some(({ name, result }) => name === "transport" && result === "REFUSED");
+    return { transport: { status: refused ? "declined" : "pending" } };
+  }
+  return {
+    transport: {
+      status: ride.status === "booked" ? "booked" : "declined",
+      vehicleType: ride.vehicleType,
+      pickupAt: ride.pickupAt.toISOString(),
+    },
+  };
+};

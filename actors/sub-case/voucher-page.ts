@@ -1,5 +1,5 @@
 /** Owns the voucher as something to print: one page of HTML with no script, and its QR code. */
-import { toDataURL, toString as toText } from "qrcode";
+import { toString as toText } from "qrcode";
 import type { Language } from "../../schemas/vocabulary.ts";
 import { currentCandidate } from "./requests.ts";
 import type { SubCaseState } from "./state.ts";
@@ -86,7 +86,10 @@ const qrText = (state: SubCaseState): string =>
   ].join("|");
 
 /** The code as an image, in a data URI. */
-export const voucherQr = (state: SubCaseState): Promise<string> => toDataURL(qrText(state), { margin: 1 });
+export const voucherQr = async (state: SubCaseState): Promise<string> =>
+  `data:image/svg+xml;base64,${Buffer.from(await qrSvg(state)).toString("base64")}`;
+
+const qrSvg = (state: SubCaseState): Promise<string> => toText(qrText(state), { type: "svg", margin: 1 });
 
 /** The page. Undefined: no voucher has been issued. */
 export const voucherPage = async (state: SubCaseState): Promise<string | undefined> => {
@@ -107,7 +110,7 @@ export const voucherPage = async (state: SubCaseState): Promise<string | undefin
       ? ([[w.ride, `${ride.vehicleType}, ${ride.pickupAt.toISOString()}`]] as [string, string][])
       : []),
   ];
-  const qr = await toText(qrText(state), { type: "svg", margin: 1 });
+  const qr = await qrSvg(state);
   const banner =
     voucher.status === "VOID" ? `<p class="void" role="alert">${text(w.void)}</p>` : `<p>${text(w.show)}</p>`;
   return `<!doctype html>

@@ -2,7 +2,7 @@
 import type { Document } from "mongodb";
 import type { Command } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
-import type { VendorKind } from "../../schemas/vendor-call.ts";
+import type { VendorKind, VendorView } from "../../schemas/vendor-call.ts";
 import { type Bucket, watchBucket } from "../../streams/bucket.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { seal, unseal } from "../runtime/seal.ts";
@@ -119,4 +119,20 @@ const putVendor = async (
     .collection<Document>("vendors")
     .updateOne({ _id: name as never }, { $set: document }, { upsert: true });
   await bucket.put(`${command.tenant}.${name}`, { _id: name, ...document });
+};
+
+/** By name; an airline has some dozens at most. */
+export const listVendors = async (context: ActorContext, tenant: string): Promise<VendorView[]> => {
+  const found = await context.documents
+    .tenant(tenant)
+    .collection<VendorDocument>("vendors")
+    .find({}, { projection: { apiKey: 0 } })
+    .sort({ _id: 1 })
+    .toArray();
+  return found.map(({ _id, dialect, baseUrl, changedAt }) => ({
+    name: _id,
+    dialect,
+    baseUrl,
+    changedAt: changedAt.toISOString(),
+  }));
 };

@@ -1,7 +1,7 @@
 /** Wires the vendor-adapter actor: one consumer per vendor and airline, so that one vendor's outage stops nobody else. */
 import type { Command, Query } from "../../schemas/command.ts";
 import type { HotelSearch, HotelSearchResult } from "../../schemas/hotel.ts";
-import type { VendorCall, VendorChoice, VendorVerb } from "../../schemas/vendor-call.ts";
+import type { VendorCall, VendorChoice, VendorVerb, VendorView } from "../../schemas/vendor-call.ts";
 import type { Consuming, Delivery } from "../../streams/consume.ts";
 import { splitName } from "../../streams/subjects.ts";
 import { causedId } from "../runtime/clock.ts";
@@ -9,7 +9,7 @@ import { consumeCommands } from "../runtime/consume.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
 import { carryOut } from "./calls.ts";
-import { type Instances, openInstances } from "./instances.ts";
+import { type Instances, listVendors, openInstances } from "./instances.ts";
 import { searchHotels } from "./search.ts";
 
 /** Calls to one vendor for one airline at once, in this process: the bulkhead. */
@@ -58,6 +58,9 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
         const sources = (await opened.promise).byKind(tenant, "hotel");
         return searchHotels(sources, search, { timeBoxMs: context.config.HOTEL_SEARCH_MS, traceparent });
       },
+
+      /** For administrators: what is configured, without the keys. */
+      vendors: async ({ tenant }: Query): Promise<VendorView[]> => listVendors(context, tenant),
 
       /** Which vendor the airline uses for what is not searched for: the first of each kind by name. */
       choice: async ({ tenant }: Query): Promise<VendorChoice> => {

@@ -10,7 +10,7 @@ import type { Tier } from "../../schemas/vocabulary.ts";
 import type { Received } from "../runtime/decider.ts";
 import type { ActorContext } from "../runtime/host.ts";
 
-/** Without a limit in any policy, hotels further away than this are of no use to anybody with a morning flight. */
+/** Without a limit in a policy, hotels further away than this are of no use to anybody with a morning flight. */
 const radiusKmDefault = 50;
 
 export interface WaveInput {
@@ -70,7 +70,10 @@ const byStay = (groups: GroupNeed[]): GroupNeed[][] => {
   return [...stays.values()];
 };
 
-/** As wide as the widest policy among these groups allows. */
+/**
+ * As wide as the widest policy among these groups allows, and at least the default: a hotel just beyond a policy's limit
+ * is then on record with that reason, which tells what relaxing the limit would bring.
+ */
 const searchFor = (
   airport: { code: string; latitude: number; longitude: number },
   { policies }: CaseInput,
@@ -81,7 +84,7 @@ const searchFor = (
   return {
     airport: airport.code,
     coordinates: { latitude: airport.latitude, longitude: airport.longitude },
-    radiusKm: Math.max(...radii),
+    radiusKm: Math.max(radiusKmDefault, ...radii),
     checkIn: first.checkIn,
     checkOut: first.checkOut,
     rooms: groups.reduce((sum, { rooms }) => sum + rooms, 0),

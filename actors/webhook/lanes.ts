@@ -20,7 +20,7 @@ const retriesAtOnce = 4;
 /** How often a subscription's position is written to its document. */
 const notePositionEveryMs = 60_000;
 /** A stop waits this long for attempts under way, then interrupts them. */
-const stopGraceMs = 2500;
+const stopGraceMs = 1500;
 
 interface Lane {
   /** What it was made from; see {@link wantedOf}. */
@@ -85,7 +85,7 @@ export class Lanes {
       found.map((subscription) => {
         const lane = this.#lanes.get(subscription.id);
         if (lane?.wanted !== wantedOf(subscription)) return this.#reconcile(tenant, subscription.id);
-        return this.#notePosition(lane, notePositionEveryMs);
+        return lane === undefined ? undefined : this.#notePosition(lane, notePositionEveryMs);
       }),
     );
   }

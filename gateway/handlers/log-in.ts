@@ -7,7 +7,7 @@ import { commandOf, type Dispatch } from "../dispatch.ts";
 import { answer, type Handler } from "./handlers.ts";
 
 /** What `identity.pnr-login` answers with. */
-export interface LoggedIn {
+interface LoggedIn {
   /** A UUID. */
   sessionId: string;
   caseUrn: string;

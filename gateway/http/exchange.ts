@@ -7,6 +7,7 @@ import * as uWS from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import { Problem } from "../../schemas/problems.ts";
 import { readableAddress } from "./address.ts";
+import { Load } from "./load.ts";
 
 /** Answers above this are offered to the socket in parts, so that a slow reader costs no copy of the whole. */
 const singleWriteBytesMax = 64 * 1024;
@@ -121,34 +122,6 @@ export const listen = async (
   };
   return { port: realPort, close };
 };
-
-/** Counts what is under way, so that a stop can wait for it. */
-class Load {
-  draining = false;
-  #underWay = 0;
-  #onIdle: (() => void) | undefined;
-
-  begin(): void {
-    this.#underWay += 1;
-  }
-
-  end(): void {
-    this.#underWay -= 1;
-    if (this.#underWay === 0) this.#onIdle?.();
-  }
-
-  drain(graceMs: number): Promise<void> {
-    this.draining = true;
-    if (this.#underWay === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const deadline = setTimeout(resolve, graceMs);
-      this.#onIdle = () => {
-        clearTimeout(deadline);
-        resolve();
-      };
-    });
-  }
-}
 
 type BodyState = "ignored" | "arriving" | "complete" | "too-large";
 

@@ -15,6 +15,8 @@ export interface ScriptOptions {
   /** Path of the .ts file. */
   script: string;
   args?: string[];
+  /** Node's own options, e.g. heap limits. */
+  nodeArgs?: string[];
   /** The whole environment of the child; nothing is added but `parentHoldsStdin`. */
   env: NodeJS.ProcessEnv;
   /** Takes its stdout and stderr, appended. */
@@ -34,7 +36,8 @@ export async function startScript(options: ScriptOptions): Promise<Running> {
   const { name, logFile, signal } = options;
   const logged = logLength(logFile);
   const log = openSync(logFile, "a");
-  const child = spawn(process.execPath, [...process.execArgv, options.script, ...(options.args ?? [])], {
+  const { nodeArgs = [], script, args = [] } = options;
+  const child = spawn(process.execPath, [...process.execArgv, ...nodeArgs, script, ...args], {
     env: { ...options.env, ...parentHoldsStdin },
     stdio: ["pipe", "pipe", log],
     // Ctrl-C at the terminal then reaches the supervisor alone, which stops things in their order.

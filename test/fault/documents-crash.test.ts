@@ -2,11 +2,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { type Document, MongoClient } from "mongodb";
+import { type Document, Long, serialize, UUID } from "bson";
+import { MongoClient } from "mongodb";
 import t, { type Test } from "tap";
+import { Framer, parseRequest } from "../../scripts/embedded/documents/wire.ts";
 
 /** CRASH_ROUNDS and CRASH_WRITERS make the run bigger; CRASH_SEED picks when the kills fall. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3);
@@ -175,4 +178,63 @@ t.test("starting and stopping", async (t) => {
   t.equal(await kill(again, "SIGTERM"), 0);
   rmSync(dir, { recursive: true });
   rmSync(other, { recursive: true });
+});
+
+/** One command as a driver frames it. */
+function messageOf(command: Document): Buffer {
+  const body = serialize(command);
+  const header = Buffer.alloc(21);
+  header.writeInt32LE(header.length + body.length, 0);
+  header.writeInt32LE(1, 4);
+  header.writeInt32LE(2013, 12);
+  return Buffer.concat([header, body]);
+}
+
+/** Sends bytes over a connection of their own; undefined if that is closed instead of answered. */
+async function exchange(url: string, message: Buffer): Promise<Document | undefined> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(message);
+  const framer = new Framer();
+  for await (const chunk of socket) {
+    for (const frame of framer.push(chunk)) return parseRequest(frame).body;
+  }
+  return undefined;
+}
+
+/** The driver doesn't let its numbers be chosen. */
+async function sendRaw(url: string, command: Document): Promise<Document> {
+  const reply = await exchange(url, messageOf(command));
+  if (reply === undefined) throw new Error("the connection was closed without a reply");
+  return reply;
+}
+
+t.test("retry records", async (t) => {
+  const dir = folder();
+  let server = await start(dir);
+  const lsid = { id: new UUID() };
+  const numbered = (txnNumber: number, command: Document) => ({
+    ...command,
+    lsid,
+    txnNumber: Long.fromNumber(txnNumber),
+    $db: "retry",
+  });
+  const insert = numbered(1, { insert: "things", documents: [{ _id: 1, n: 0 }] });
+  const update = numbered(2, { update: "things", updates: [{ q: { _id: 1 }, u: { $inc: { n: 1 } } }] });
+  t.match(await sendRaw(server.url, insert), { n: 1, ok: 1 });
+  t.match(await sendRaw(server.url, update), { n: 1, nModified: 1, ok: 1 });
+  await kill(server, "SIGKILL");
+  server = await start(dir);
+  t.match(await sendRaw(server.url, update), { n: 1, nModified: 1, ok: 1 }, "the answer outlives the server");
+  const found = await sendRaw(server.url, { find: "things", $db: "retry" });
+  t.same(found.cursor.firstBatch, [{ _id: 1, n: 1 }], "applied once");
+  t.match(await sendRaw(server.url, insert), { ok: 0, code: 225 }, "a number before the last");
+  const other = { ...update, lsid: { id: new UUID() } };
+  t.match(await sendRaw(server.url, other), { nModified: 1 }, "another session's number is its own");
+  const tooLong = messageOf({ ping: 1, $db: "x" });
+  tooLong.writeInt32LE(48_000_001, 0);
+  t.equal(await exchange(server.url, tooLong), undefined, "a message past 48 MB closes its connection");
+  t.match(await sendRaw(server.url, { ping: 1, $db: "x" }), { ok: 1 }, "the server goes on");
+  t.equal(await kill(server, "SIGTERM"), 0);
+  rmSync(dir, { recursive: true });
 });

@@ -1,93 +1,25 @@
-// Airlines, partners, sessions, the audit trail, review items and dead letters on real servers, as their callers meet them.
-import { execFile } from "node:child_process";
-import { join, resolve } from "node:path";
-import { promisify } from "node:util";
-import type { NatsConnection } from "@nats-io/transport-node";
-import { decodeJwt } from "jose";
-import { ServiceBroker } from "moleculer";
-import pino from "pino";
+// Airlines, partners, sessions, the audit trail and review items on real servers, as their callers meet them.
 import t, { type Test } from "tap";
 import { auditActor } from "../../actors/audit/service.ts";
 import { attemptMs } from "../../actors/identity/decide.ts";
 import { dualKeyWindowMs } from "../../actors/identity/secrets.ts";
 import { identityActor } from "../../actors/identity/service.ts";
 import { reviewActor } from "../../actors/review/service.ts";
-import { openDocuments } from "../../actors/runtime/documents.ts";
-import { type ActorContext, callThrough, hostActor } from "../../actors/runtime/host.ts";
+import { hostActor } from "../../actors/runtime/host.ts";
 import { sendCommand } from "../../actors/runtime/send.ts";
-import { readConfig } from "../../config/config.ts";
-import { createOperatorVerifier } from "../../gateway/auth/operator-token.ts";
-import { createPartnerVerifier } from "../../gateway/auth/partner-token.ts";
-import { createPassengerVerifier } from "../../gateway/auth/passenger-token.ts";
 import type { AuditEntryView } from "../../schemas/audit.ts";
 import type { Command, EventRecord, Page, Principal, Query, Reply } from "../../schemas/command.ts";
 import type { AuthenticatedPartner, RegisteredPartner } from "../../schemas/partner-registration.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { OpenReview, ReviewItemView } from "../../schemas/review.ts";
-import {
-  developmentInstance,
-  serviceEnvironment,
-  writeInstance,
-} from "../../scripts/supervisor/environment.ts";
-import { ensureDevelopmentKeys } from "../../scripts/supervisor/keys.ts";
-import { openStreams } from "../../streams/connection.ts";
-import { consume, done } from "../../streams/consume.ts";
-import {
-  dropDeadLetter,
-  getDeadLetter,
-  listDeadLetters,
-  retryDeadLetter,
-} from "../../streams/dead-letters.ts";
+import { dropDeadLetter, listDeadLetters } from "../../streams/dead-letters.ts";
 import { publish } from "../../streams/publish.ts";
-import { openTenantDirectory } from "../../streams/tenant-directory.ts";
-import { startDocuments, startNatsServer, temporaryFolder } from "../harness/processes.ts";
-
-const run = promisify(execFile);
-const root = resolve(import.meta.dirname, "../..");
-const [nats, documentServer] = await Promise.all([startNatsServer(t), startDocuments(t)]);
-const dataDir = temporaryFolder(t);
-const instance = developmentInstance({
-  baseUrl: "http://127.0.0.1:8080",
-  dataDir,
-  natsUrl: nats.url,
-  mongodbUrl: documentServer.url,
-});
-await ensureDevelopmentKeys(instance.keysDir);
-writeInstance(dataDir, instance);
-const config = readConfig({
-  ...serviceEnvironment(instance, { host: "127.0.0.1", port: 8080, role: "all" }),
-  DATABASE_PREFIX: documentServer.databasePrefix,
-  SWEEP_INTERVAL_MS: "100",
-});
-
-/** Real time, and what a test adds to it. */
-let aheadMs = 0;
-const clock = { now: () => new Date(Date.now() + aheadMs) };
-const log = pino({ level: "silent" });
-const streams = await openStreams(nats.url, "test");
-const documents = await openDocuments(documentServer.url, documentServer.databasePrefix);
-const tenants = await openTenantDirectory(streams);
-const broker = new ServiceBroker({
-  nodeID: "under-test",
-  transporter: { type: "NATS", options: { servers: [nats.url] } },
-  logger: false,
-  skipProcessEventRegistration: true,
-});
-const context: ActorContext = {
-  config,
-  documents,
-  streams,
-  tenants,
-  clock,
-  faults: () => undefined,
-  log,
-  call: callThrough(broker),
-};
+import { administrator, isAck, startActorsUnderTest, trace, watch } from "../harness/actors.ts";
 
 /** The neighbours that identity asks: what the webhook actor was told, and the one booking that there is. */
 const subscriptions: { clientId: string; secret: string }[] = [];
 let webhookRefuses = false;
-broker.createService({
+const webhook = {
   name: "webhook",
   actions: {
     "put-subscription": ({ params }: { params: Command<{ clientId: string; secret: string }> }): Reply => {
@@ -96,10 +28,10 @@ broker.createService({
       return { ok: {} };
     },
   },
-});
+};
 const caseId = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS";
 const caseUrn = `urn:case:${caseId}`;
-broker.createService({
+const subCase = {
   name: "sub-case",
   actions: {
     "find-by-pnr": ({ params }: { params: Query<{ pnr: string; lastName: string }> }): Reply => {
@@ -108,84 +40,34 @@ broker.createService({
       return { ok: isThere ? { caseUrn, groupId: "G1" } : null };
     },
   },
-});
+};
 
-const actors = [identityActor, auditActor, reviewActor].map((factory) =>
-  hostActor(context, factory(context)),
+const { context, broker, advance, commandOf, send, ask } = await startActorsUnderTest(
+  t,
+  [identityActor, auditActor, reviewActor],
+  [webhook, subCase],
 );
-for (const actor of actors) broker.createService(actor.schema);
-await broker.start();
-await Promise.all(actors.map((actor) => actor.start()));
-t.teardown(async () => {
-  await Promise.all(actors.map((actor) => actor.stop()));
-  await broker.stop();
-  tenants.close();
-  await streams.close();
-  await documents.close();
-});
-
-/** All messages on a subject from now on; `until` resolves with them once they are as wanted. */
-async function watch(connection: NatsConnection, subject: string) {
-  const seen: { subject: string; text: string }[] = [];
-  const looking = new Set<() => void>();
-  connection.subscribe(subject, {
-    callback: (_, message) => {
-      seen.push({ subject: message.subject, text: message.string() });
-      for (const look of looking) look();
-    },
-  });
-  await connection.flush();
-  return {
-    seen,
-    until: (isEnough: (messages: typeof seen) => boolean): Promise<typeof seen> =>
-      new Promise((found) => {
-        const look = () => {
-          if (!isEnough(seen)) return;
-          looking.delete(look);
-          found(seen);
-        };
-        looking.add(look);
-        look();
-      }),
-  };
-}
+const { documents, streams, tenants } = context;
 const internal = await watch(streams.connection, "int.>");
 const auditAcks = await watch(streams.connection, "$JS.ACK.INTERNAL.audit.>");
-const isTaken = ({ text }: { text: string }) => text === "+ACK";
-/** Every change of this kind was reported, and every report so far taken. A relay may send one twice: URNs count. */
+
+/** What was published of a type. The sweeper may send one twice, which the stream takes once: URNs count. */
+const eventsOf = (type: string): EventRecord[] => {
+  const records = internal.seen.map(({ text }) => JSON.parse(text) as EventRecord);
+  const byUrn = new Map(
+    records.filter((record) => record.type === type).map((record) => [record.urn, record]),
+  );
+  return [...byUrn.values()];
+};
+
+/** Every change of this kind was reported, and every report so far taken. */
 async function audited(action: string, count = 1): Promise<void> {
-  const reports = (part: string): number =>
-    new Set(
-      internal.seen
-        .filter(({ subject, text }) => subject.includes(".audit.recorded.") && text.includes(part))
-        .map(({ text }) => (JSON.parse(text) as EventRecord).urn),
-    ).size;
-  await internal.until(() => reports(`"action":"${action}"`) >= count);
-  await auditAcks.until((acks) => acks.filter(isTaken).length >= reports(""));
+  const reports = () => eventsOf("audit.recorded");
+  await internal.until(() => reports().filter(({ data }) => data.action === action).length >= count);
+  await auditAcks.until((acks) => acks.filter(isAck).length >= reports().length);
 }
 
-const trace = {
-  correlationUrn: "urn:correlation:test",
-  traceparent: `00-${"1".repeat(32)}-${"2".repeat(16)}-01`,
-};
-const admin: Principal = { surface: "system", tenant: "XN", urn: "urn:user:admin-ana" };
 const ana: Principal = { surface: "operator", tenant: "XN", urn: "urn:user:ana", role: "AIRPORT_OPERATOR" };
-let commands = 0;
-const commandOf = (name: string, data: unknown, more: Partial<Command> = {}): Command => ({
-  id: `command-${++commands}`,
-  name,
-  tenant: "XN",
-  entity: "",
-  principal: admin,
-  ...trace,
-  issuedAt: clock.now().toISOString(),
-  data,
-  ...more,
-});
-const send = <View>(name: string, data: unknown, more: Partial<Command> = {}): Promise<View> =>
-  context.call<View>(name, commandOf(name, data, more));
-const ask = <View>(name: string, params: Record<string, unknown>, principal = admin): Promise<View> =>
-  context.call<View>(name, { tenant: "XN", principal, ...trace, params });
 const refused = (t: Test, doing: Promise<unknown>, code: string, what: string) =>
   t.rejects(doing, { name: "Problem", code }, what);
 
@@ -228,7 +110,7 @@ t.test("airlines", async (t) => {
     name: "Lumen",
     homeCountry: "DE",
     revision: 1,
-    unaudited: { before: null, at: new Date(), principal: admin, ...trace },
+    unaudited: { before: null, at: new Date(), principal: administrator, ...trace },
   } as never);
   const next = hostActor(context, identityActor(context));
   await next.start();
@@ -261,11 +143,11 @@ t.test("partners", async (t) => {
   const attributes = { ...tower, clientId: undefined };
   await send(
     "identity.begin-registration",
-    { attributes, attempt: "of a process that died", by: admin.urn },
+    { attributes, attempt: "of a process that died", by: administrator.urn },
     { entity: "XN-tower" },
   );
   await refused(t, send("identity.register-partner", tower), "conflict/concurrent-write", "it may still run");
-  aheadMs += attemptMs;
+  advance(attemptMs);
   const made = await send<RegisteredPartner>("identity.register-partner", tower);
   t.match(made, { clientId: "XN-tower", partnerUrn: "urn:partner:XN-tower", status: "ACTIVE", tier: 1 });
   t.equal(Buffer.from(made.clientSecret, "base64url").length, 32);
@@ -314,7 +196,7 @@ t.test("partners", async (t) => {
   );
   await authenticate("XN-tower", rotatedTo.clientSecret);
   await authenticate("XN-tower", made.clientSecret);
-  aheadMs += dualKeyWindowMs;
+  advance(dualKeyWindowMs);
   await authenticate("XN-tower", rotatedTo.clientSecret);
   await refused(t, authenticate("XN-tower", made.clientSecret), "auth/invalid-client", "its window is over");
   const renewed = await send<{ webhookSecret: string }>(
@@ -365,10 +247,8 @@ t.test("review items", async (t) => {
     attemptedHotels: [],
     affectedGroups: ["G1"],
   };
-  const reviewEvents = (type: string) =>
-    internal.seen.filter(({ subject }) => subject.includes(`.review.${type}.`));
   await sendCommand(streams, commandOf("review.open", failed));
-  await internal.until(() => reviewEvents("opened").length === 1);
+  await internal.until(() => eventsOf("review.opened").length === 1);
   await sendCommand(streams, commandOf("review.open", failed));
   const repeated = await send<ReviewItemView>("review.open", failed);
   const [item] = await ask<ReviewItemView[]>("review.of-case", { caseUrn });
@@ -407,10 +287,10 @@ t.test("review items", async (t) => {
     "and no other's",
   );
 
-  aheadMs += 60 * 60_000;
-  await internal.until(() => reviewEvents("sla-breached").length === 1);
+  advance(60 * 60_000);
+  await internal.until(() => eventsOf("review.sla-breached").length === 1);
   t.match(await list({ category: "PAYMENT_FAILED" }), { items: [{ priority: "HIGH", state: "OPEN" }] });
-  t.match(JSON.parse(reviewEvents("sla-breached")[0]?.text ?? "") as EventRecord, {
+  t.match(eventsOf("review.sla-breached")[0], {
     case_urn: caseUrn,
     data: { reviewUrn: item?.urn, priority: "HIGH", raised: true },
   });
@@ -431,7 +311,8 @@ t.test("review items", async (t) => {
     "an old look",
   );
   t.match(await send("review.resolve", done, by(ana)), { state: "RESOLVED", assignedTo: "urn:user:ana" });
-  t.equal(reviewEvents("opened").length, 5, "no repeat was announced");
+  await audited("review.open", 5);
+  t.equal(eventsOf("review.opened").length, 5, "no repeat was announced");
 
   await audited("review.resolve");
   const trail = await ask<Page<AuditEntryView>>("audit.of-case", { caseUrn, limit: 3 });
@@ -452,7 +333,7 @@ t.test("an audit report that comes twice is one entry, one that cannot be read i
   if (report === undefined) throw new Error("the report was not seen");
   const count = () => documents.tenant("XN").collection("audit").countDocuments();
   const before = await count();
-  const takenBefore = auditAcks.seen.filter(isTaken).length;
+  const takenBefore = auditAcks.seen.filter(isAck).length;
   const deadBefore = (await listDeadLetters(streams, { limit: 10 })).length;
   const dead = await watch(streams.connection, "dead.>");
   await publish(streams, { subject: report.subject, payload: report.text, messageId: "sent-again" });
@@ -462,176 +343,10 @@ t.test("an audit report that comes twice is one entry, one that cannot be read i
     messageId: "broken",
   });
   await dead.until((letters) => letters.length === 1);
-  await auditAcks.until((acks) => acks.filter(isTaken).length > takenBefore);
+  await auditAcks.until((acks) => acks.filter(isAck).length > takenBefore);
   t.equal(await count(), before);
   const [letter] = (await listDeadLetters(streams, { tenant: "XN", limit: 10 })).slice(deadBefore);
   t.match(letter, { actor: "audit", consumer: "audit", subject: report.subject, reason: /no report/ });
   t.ok(await dropDeadLetter(streams, letter?.sequence ?? 0));
   t.notOk(await dropDeadLetter(streams, letter?.sequence ?? 0), "once");
-});
-
-t.test("dead letters are listed, sent once more, and dropped", async (t) => {
-  let isBroken = true;
-  const handled: string[] = [];
-  const dead = await watch(streams.connection, "dead.ZZ.>");
-  const acks = await watch(streams.connection, "$JS.ACK.COMMANDS.probe.>");
-  const consuming = await consume(streams, {
-    stream: "COMMANDS",
-    durable: "probe",
-    filterSubjects: ["cmd.ZZ.probe.>"],
-    owner: "probe",
-    concurrency: 1,
-    log,
-    handle: async (delivery) => {
-      if (isBroken) return { kind: "dead", reason: "It is broken." };
-      handled.push(JSON.stringify(delivery.json()));
-      return done;
-    },
-  });
-  for (const n of [1, 2, 3]) {
-    await publish(streams, { subject: "cmd.ZZ.probe.try.-", payload: `{"n":${n}}`, messageId: `probe-${n}` });
-  }
-  await dead.until((letters) => letters.length === 3);
-  t.strictSame(await listDeadLetters(streams, { tenant: "LM", limit: 10 }), [], "an airline's own only");
-  const letters = await listDeadLetters(streams, { tenant: "ZZ", limit: 10 });
-  t.match(letters, [
-    { tenant: "ZZ", actor: "probe", subject: "cmd.ZZ.probe.try.-", reason: "It is broken.", body: '{"n":1}' },
-    { body: '{"n":2}' },
-    { body: '{"n":3}' },
-  ]);
-  const [one = 0, two = 0, three = 0] = letters.map(({ sequence }) => sequence);
-  t.strictSame(
-    (await listDeadLetters(streams, { tenant: "ZZ", from: two, limit: 1 })).map(({ sequence }) => sequence),
-    [two],
-  );
-  isBroken = false;
-  t.ok(await retryDeadLetter(streams, one));
-  await acks.until((all) => all.some(({ text }) => text === "+ACK"));
-  t.strictSame(handled, ['{"n":1}']);
-  t.notOk(await retryDeadLetter(streams, one), "it is gone");
-
-  const cli = await adminCli("dead", "list", "--airline", "ZZ");
-  t.match(
-    cli.stdout,
-    new RegExp(`^NUMBER .*REASON\\n${two} .*It is broken\\.\\n${three} .*It is broken\\.\\n$`, "s"),
-  );
-  t.match(await adminCli("dead", "show", String(two)), { stdout: /\{"n":2\}/ });
-  t.match(await adminCli("dead", "drop", "--all", "--airline", "ZZ"), {
-    stdout: /^dropped \d+\ndropped \d+\n$/,
-  });
-  t.equal(await getDeadLetter(streams, three), undefined);
-  t.match(await adminCli("dead", "retry", String(two)), { code: 1, stdout: /^no dead letter/ });
-  await consuming.stop();
-});
-
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-/** With an empty environment: --data alone says where, and the test runner's loader, of 1 s, stays out. */
-async function script(name: string, args: string[]): Promise<Ended> {
-  const file = join(root, "scripts", `${name}.ts`);
-  try {
-    const { stdout, stderr } = await run("/usr/bin/env", [
-      "-i",
-      process.execPath,
-      file,
-      ...args,
-      "--data",
-      dataDir,
-    ]);
-    return { code: 0, stdout, stderr };
-  } catch (error) {
-    return error as unknown as Ended;
-  }
-}
-const adminCli = (...args: string[]) => script("admin", args);
-
-t.test("scripts/admin provisions at the running instance", async (t) => {
-  const [tenant, again, list, refusedOne, help, unknown, option] = await Promise.all([
-    adminCli("tenant", "create", "--code", "NX", "--name", "Nox", "--country", "FR", "--host", "nx.localhost"),
-    adminCli("partner", "create", "--airline", "XN", "--client", "tower", "--name", "T", "--scope", "cases.read",
-      "--tier", "1", "--contact", "duty@tower.example"),
-    adminCli("partner", "list", "--airline", "urn:airline:XN", "--json"),
-    adminCli("tenant", "create", "--code", "NY", "--name", "Nyx", "--country", "france", "--host", "ny.localhost"),
-    adminCli("--help"),
-    adminCli("tenant", "burn"),
-    adminCli("tenant", "list", "--loud"),
-  ]); // biome-ignore format: one command a line
-  t.match(tenant, { code: 0, stdout: /^code +NX\nname +Nox\n/ });
-  t.equal(tenants.byPassengerHost("nx.localhost")?.code, "NX");
-  t.match(again, { code: 1, stderr: /^error: This partner is registered already/ });
-  t.match(JSON.parse(list.stdout), [{ clientId: "XN-tower", status: "ACTIVE" }]);
-  t.match(refusedOne, { code: 1, stderr: /^error: .*homeCountry.*\n {2}\/homeCountry: / });
-  t.match(help, { code: 0, stdout: /tenant create.*partner rotate.*dead retry/s });
-  t.match(unknown, { code: 2, stderr: /^error: there is no command 'tenant burn'/ });
-  t.match(option, { code: 2, stderr: /--loud/ });
-});
-
-t.test("scripts/token mints what each surface takes", async (t) => {
-  const now = () => new Date();
-  const [operator, passenger, partner, wrong] = await Promise.all([
-    script("token", [
-      "operator",
-      "--airline",
-      "urn:airline:XN",
-      "--role",
-      "OPS_SUPERVISOR",
-      "--airport",
-      "JFK",
-      "--sub",
-      "ana",
-    ]),
-    script("token", ["passenger", "--case", caseUrn, "--group", "G1"]),
-    script("token", ["partner", "--client", "XN-tower"]),
-    script("token", ["operator", "--airline", "urn:airline:XN", "--role", "KING"]),
-  ]);
-  const tokenOf = ({ stdout }: Ended) => stdout.trimEnd().split("\n").at(-1) ?? "";
-  t.strictSame(await createOperatorVerifier(config, now)(tokenOf(operator)), {
-    surface: "operator",
-    tenant: "XN",
-    urn: "urn:user:ana",
-    role: "OPS_SUPERVISOR",
-    airport: "JFK",
-  });
-  t.match(await createPassengerVerifier(config, now)(tokenOf(passenger)), {
-    caseId,
-    groupId: "G1",
-    tenant: "XN",
-  });
-  t.match(await createPartnerVerifier(config, now)(tokenOf(partner)), {
-    clientId: "XN-tower",
-    urn: "urn:partner:XN-tower",
-    scopes: tower.scopes,
-  });
-  const namespaced = (name: string) => `${config.CLAIM_NAMESPACE}/${name}`;
-  const claims: [Ended, string[], number][] = [
-    [
-      operator,
-      [
-        "iss",
-        "sub",
-        "aud",
-        "exp",
-        "iat",
-        "scope",
-        ...["airline", "role", "operator_urn", "airport"].map(namespaced),
-      ],
-      900,
-    ],
-    [passenger, ["iss", "sub", "aud", "exp", "case_urn", "group_id", "tenant"], 7 * 86_400],
-    [
-      partner,
-      ["iss", "sub", "aud", "exp", "iat", "scope", "gty", ...["partner_urn", "tenant_urn"].map(namespaced)],
-      3600,
-    ],
-  ];
-  for (const [ended, names, lifetimeSeconds] of claims) {
-    const payload = decodeJwt(tokenOf(ended));
-    t.strictSame(Object.keys(payload).sort(), names.sort(), "exactly the contract's claims");
-    const left = (payload.exp ?? 0) - Date.now() / 1000;
-    t.ok(left > lifetimeSeconds - 60 && left <= lifetimeSeconds, "for the contract's time");
-  }
-  t.match(wrong, { code: 1, stderr: /^error: --role KING: one of ADMIN/ });
 });

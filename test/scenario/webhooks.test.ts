@@ -25,8 +25,8 @@ import { openTenantDirectory } from "../../streams/tenant-directory.ts";
 import { startDocuments, startNatsServer, temporaryFolder } from "../harness/processes.ts";
 
 const tenant = "XN";
-/** The last delay is then 0.9 s. */
-const retryScale = 1e-5;
+/** The last delay is then 0.35 s. */
+const retryScale = 4e-6;
 
 /** Things that happen, and promises of those that are to come. */
 class Seen<Item> {
@@ -318,6 +318,8 @@ t.test("webhooks", async (t) => {
       );
       const scopes = ["cases.events.subscribe", "wallet.events.subscribe"] as const;
       await subscribe(one, "XN-tower", receiver.url, { scopes: [...scopes], secret: "another-secret-0123" });
+      // A wider filter holds from when it stands at the server.
+      for (const { logged } of nodes) await logged.until(2, ({ msg }) => msg === "webhook lane open");
       const card = await tell(streams, "wallet.card-issued");
       await receiver.posts.until(1, (p) => urnOf(p) === card.urn);
       t.notMatch(
@@ -347,7 +349,6 @@ t.test("webhooks", async (t) => {
       const stamps = [first, second].map(({ headers }) => Number(headers["x-service-signature-timestamp"]));
       t.ok(stamps[1]! > stamps[0]!, "a fresh timestamp");
       t.ok(second.at - first.at >= 1000, "no sooner than the partner asked for");
-      t.ok(third.at - second.at < 1000);
     },
   );
 

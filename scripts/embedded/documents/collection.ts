@@ -1,14 +1,15 @@
 /** Owns one collection's documents and index entries: finding, inserting, updating, deleting, building indexes. */
 import { type Document, ObjectId } from "bson";
 import { CommandError } from "./errors.ts";
-import { Index, type IndexRecord, type IndexSpecification, sameSignature } from "./indexes.ts";
+import { existingIndex, Index, type IndexRecord, type IndexSpecification } from "./indexes.ts";
 import { compileFilter } from "./matcher.ts";
+import { firstValueAt } from "./paths.ts";
 import { type Plan, planQuery } from "./planner.ts";
-import { parseSort, type SortField, sortKeyOf } from "./sorting.ts";
+import { parseSort, sortInMemory } from "./sorting.ts";
 import { type KeyRange, rangeUnder, type Store } from "./store.ts";
 import { checkSize, decode, encodeElement, joinElements, StoredDocument } from "./stored-document.ts";
 import type { Update } from "./updater.ts";
-import { checkStorable, encodeKey, isDocument, RANK, rankOf } from "./values.ts";
+import { checkStorable, encodeKey, RANK, rankOf } from "./values.ts";
 
 export interface FindOptions {
   sort?: Document | undefined;
@@ -213,6 +214,10 @@ export class Collection {
 
   /** Finds all before the first is given out, so that a change can't bring a document up again; holds only their ids. */
   *#findAllFirst(filter: Document, options: FindOptions): Generator<Match> {
+    if (options.limit === 1) {
+      yield* this.find(filter, options);
+      return;
+    }
     const idKeys: Buffer[] = [];
     for (const { idKey } of this.find(filter, options)) idKeys.push(idKey);
     for (const idKey of idKeys) {
@@ -275,23 +280,9 @@ export class Collection {
 
   /** Builds an index over what is there; false if it exists. All of it or, on a refusal, nothing. */
   createIndex(specification: IndexSpecification): boolean {
-    const { name, key } = specification;
+    const { key } = specification;
     if (Object.keys(key).length === 1 && key._id !== undefined) return false;
-    const sameName = this.#indexes.find((index) => index.name === name);
-    const same = this.#indexes.find((index) => sameSignature(index.specification, specification));
-    if (sameName && sameName !== same) {
-      throw new CommandError(86, `An existing index has the same name as the requested index: ${name}`);
-    }
-    if (same && same.name !== name) {
-      throw new CommandError(85, `Index already exists with a different name: ${same.name}`);
-    }
-    if (same && same.specification.expireAfterSeconds !== specification.expireAfterSeconds) {
-      throw new CommandError(
-        85,
-        `An equivalent index already exists with the same name but different options: ${name}`,
-      );
-    }
-    if (same) return false;
+    if (existingIndex(this.#indexes, specification)) return false;
     const index = new Index({ id: this.#nextIndexId++, specification, isMultikey: false });
     try {
       this.#fill(index);
@@ -341,30 +332,4 @@ export class Collection {
 
 function checkId(id: unknown): void {
   if (rankOf(id) === RANK.array) throw new CommandError(2, "The '_id' value cannot be of type array");
-}
-
-/** For a message: the value at a path, the first element of an array, null when there is none. */
-function firstValueAt(document: StoredDocument, path: string): unknown {
-  const [first, ...rest] = path.split(".");
-  let value = document.field(first!);
-  for (const part of [...rest, undefined]) {
-    if (Array.isArray(value)) value = value[0];
-    if (part !== undefined) value = isDocument(value) ? value[part] : undefined;
-  }
-  return value ?? null;
-}
-
-/** Sorts matches; with `keep` above 0 no more than twice as many are held as are wanted in the end. */
-function sortInMemory(matches: Iterable<Match>, sort: readonly SortField[], keep: number): Match[] {
-  const keyOf = sortKeyOf(sort);
-  let rows: { key: Buffer; match: Match }[] = [];
-  const order = () => rows.sort((a, b) => Buffer.compare(a.key, b.key));
-  for (const match of matches) {
-    rows.push({
-      key: keyOf(match.document),
-      match: { ...match, document: new StoredDocument(match.document.bytes) },
-    });
-    if (keep > 0 && rows.length >= keep * 2 + 100) rows = order().slice(0, keep);
-  }
-  return order().map(({ match }) => match);
 }

@@ -169,8 +169,26 @@ const pathsOf = (filter: Document): string[] =>
   );
 
 /** Whether two specifications index the same documents by the same key (MongoDB's index signature). */
-export const sameSignature = (a: IndexSpecification, b: IndexSpecification): boolean =>
+const sameSignature = (a: IndexSpecification, b: IndexSpecification): boolean =>
   equalValues(
     [a.key, a.unique ?? false, a.sparse ?? false, a.partialFilterExpression ?? null],
     [b.key, b.unique ?? false, b.sparse ?? false, b.partialFilterExpression ?? null],
   );
+
+/** The index that a specification asks for, if it is there; one that contradicts it is refused (codes 85, 86). */
+export function existingIndex(indexes: readonly Index[], wanted: IndexSpecification): Index | undefined {
+  const { name, expireAfterSeconds } = wanted;
+  const sameName = indexes.find((index) => index.name === name);
+  const same = indexes.find(({ specification }) => sameSignature(specification, wanted));
+  if (sameName && sameName !== same) {
+    throw new CommandError(86, `An existing index has the same name as the requested index: ${name}`);
+  }
+  if (same && same.name !== name) {
+    throw new CommandError(85, `Index already exists with a different name: ${same.name}`);
+  }
+  if (same && same.specification.expireAfterSeconds !== expireAfterSeconds) {
+    const message = "An equivalent index already exists with the same name but different options";
+    throw new CommandError(85, `${message}: ${name}`);
+  }
+  return same;
+}

@@ -181,3 +181,24 @@ export function compileElementCondition(condition: unknown): ValuePredicate {
   }
   return isDocument(condition) ? compileElement(condition) : equals(condition);
 }
+
+/** The values that a filter's equalities fix, by path: what an upsert starts from. Two on a path are refused (code 54). */
+export function equalitiesOf(filter: Document, found = new Map<string, unknown>()): Map<string, unknown> {
+  for (const [path, condition] of Object.entries(filter)) {
+    if (path === "$and") for (const branch of condition) equalitiesOf(branch, found);
+    if (path.startsWith("$")) continue;
+    const value = equalityOf(condition);
+    if (value === undefined) continue;
+    if (found.has(path)) {
+      throw new CommandError(54, `cannot infer query fields to set, path '${path}' is matched twice`);
+    }
+    found.set(path, value);
+  }
+  return found;
+}
+
+function equalityOf(condition: unknown): unknown {
+  if (!isOperatorDocument(condition)) return condition;
+  if (condition.$eq !== undefined) return condition.$eq;
+  return Array.isArray(condition.$in) && condition.$in.length === 1 ? condition.$in[0] : undefined;
+}

@@ -108,3 +108,14 @@ function toArrayOrEnd(cursor: Cursor): Cursor {
   }
   return { value, rest };
 }
+
+/** For a message: the value at a path, the first element of an array, null when there is none. */
+export function firstValueAt(document: FieldReader, path: string): unknown {
+  const [first, ...rest] = path.split(".");
+  let value = document.field(first!);
+  for (const part of [...rest, undefined]) {
+    if (Array.isArray(value)) value = value[0];
+    if (part !== undefined) value = isDocument(value) ? value[part] : undefined;
+  }
+  return value ?? null;
+}

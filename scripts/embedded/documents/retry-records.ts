@@ -1,8 +1,8 @@
 /** Owns what is kept of retryable writes: each session's last number and reply, in the same commit as the write. */
-import { Binary, type Document, Long, serialize } from "bson";
+import { Binary, type Document, Long } from "bson";
 import { CommandError } from "./errors.ts";
 import { rangeUnder, type Store } from "./store.ts";
-import { decode } from "./stored-document.ts";
+import { decode, encodeDocument } from "./stored-document.ts";
 
 const PREFIX = Buffer.from("retry/");
 /** As long as the session time-out that `hello` announces: a driver never retries later. */
@@ -41,7 +41,7 @@ export class RetryRecords {
 
   keep({ sessionId, number }: RetryableWrite, reply: Buffer, nowMs: number): void {
     const record = { number, reply: new Binary(reply), at: new Date(nowMs) };
-    this.#store.put("records", Buffer.concat([PREFIX, sessionId]), serialize(record));
+    this.#store.put("records", Buffer.concat([PREFIX, sessionId]), encodeDocument(record));
   }
 
   /** Deletes records that no driver asks for any more. */

@@ -1,6 +1,7 @@
 /** Owns the embedded document server's process: options, the loopback socket, start and stop. */
 import { createServer, type Server, type Socket } from "node:net";
 import { parseArgs } from "node:util";
+import { stopWithParent } from "../../supervisor/parent-watch.ts";
 import { Engine } from "./engine.ts";
 import { Store } from "./store.ts";
 import { Framer, frameReply, parseRequest } from "./wire.ts";
@@ -132,6 +133,7 @@ function readOptions(): DocumentServerOptions {
 async function main(): Promise<void> {
   const server = await startDocumentServer(readOptions());
   console.log(`listening ${server.url}`);
+  stopWithParent(() => void server.close());
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void server.close());
 }
 

@@ -1,8 +1,8 @@
-/** Owns sorts: the specification and the byte key by which documents are ordered in memory. */
+/** Owns sorts: the specification, the byte key of a document, and the sort in memory. */
 import type { Document } from "bson";
 import { CommandError, notSupported } from "./errors.ts";
 import { keyTuples, splitKeyPath } from "./paths.ts";
-import type { FieldReader } from "./stored-document.ts";
+import { type FieldReader, StoredDocument } from "./stored-document.ts";
 import { encodeKey } from "./values.ts";
 
 export interface SortField {
@@ -30,4 +30,24 @@ export function sortKeyOf(sort: readonly SortField[]): (document: FieldReader) =
     keyTuples(document, paths)
       .map((tuple) => encodeKey(tuple, directions))
       .reduce((least, key) => (Buffer.compare(key, least) < 0 ? key : least));
+}
+
+/** Sorts what holds documents; with `keep` above 0 not many more are held at a time than are wanted in the end. */
+export function sortInMemory<T extends { document: StoredDocument }>(
+  items: Iterable<T>,
+  sort: readonly SortField[],
+  keep: number,
+): T[] {
+  const keyOf = sortKeyOf(sort);
+  let rows: { key: Buffer; item: T }[] = [];
+  const order = () => rows.sort((a, b) => Buffer.compare(a.key, b.key));
+  for (const item of items) {
+    // A fresh reader, so that what was decoded for the filter and the key isn't held until the end.
+    rows.push({
+      key: keyOf(item.document),
+      item: { ...item, document: new StoredDocument(item.document.bytes) },
+    });
+    if (keep > 0 && rows.length >= keep * 2 + 100) rows = order().slice(0, keep);
+  }
+  return order().map(({ item }) => item);
 }

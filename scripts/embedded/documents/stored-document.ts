@@ -32,18 +32,32 @@ export function joinElements(elements: readonly Uint8Array[]): Buffer {
   return bytes;
 }
 
-export const encodeElement = (name: string, value: unknown): Uint8Array =>
-  serialize({ [name]: value }, { ignoreUndefined: true }).subarray(4, -1);
+/** bson's own working space: past it, it throws a RangeError or, in a last string, leaves bytes unwritten. */
+const ENCODED_BYTES_MAX = 17 * 1024 * 1024;
 
-export const encodeDocument = (document: Document): Buffer =>
-  Buffer.from(serialize(document, { ignoreUndefined: true }));
+const tooLarge = (size: number | string) =>
+  new CommandError(
+    10334,
+    `BSONObj size: ${size} is invalid. Size must be between 0 and ${DOCUMENT_SIZE_BYTES_MAX}`,
+  );
+
+/** Encodes a document; one far past the limit is refused here (code 10334), the exact limit is checkSize's. */
+export function encodeDocument(document: Document): Buffer {
+  try {
+    const bytes = serialize(document, { ignoreUndefined: true });
+    if (bytes.length > ENCODED_BYTES_MAX) throw tooLarge(bytes.length);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  } catch (error) {
+    throw error instanceof RangeError ? tooLarge(`over ${ENCODED_BYTES_MAX}`) : error;
+  }
+}
+
+export const encodeElement = (name: string, value: unknown): Uint8Array =>
+  encodeDocument({ [name]: value }).subarray(4, -1);
 
 /** Refuses a document over 16 MiB (code 10334). */
 export function checkSize(bytes: Uint8Array): void {
-  if (bytes.length > DOCUMENT_SIZE_BYTES_MAX) {
-    const limit = `Size must be between 0 and ${DOCUMENT_SIZE_BYTES_MAX}`;
-    throw new CommandError(10334, `BSONObj size: ${bytes.length} is invalid. ${limit}`);
-  }
+  if (bytes.length > DOCUMENT_SIZE_BYTES_MAX) throw tooLarge(bytes.length);
 }
 
 export class StoredDocument implements FieldReader {

@@ -1,7 +1,7 @@
 /** Owns updates: what update operators, replacements and upserts make of a document; anything else is refused. */
 import { type Document, Long, ObjectId } from "bson";
 import { CommandError, notSupported } from "./errors.ts";
-import { compileElementCondition, isOperatorDocument } from "./matcher.ts";
+import { compileElementCondition, equalitiesOf, isOperatorDocument } from "./matcher.ts";
 import { isArrayIndex, splitPath } from "./paths.ts";
 import { checkSize, encodeDocument, type StoredDocument } from "./stored-document.ts";
 import { checkStorable, compareValues, equalValues, isDocument, RANK, rankOf, typeNameOf } from "./values.ts";
@@ -296,24 +296,3 @@ const sliceTo = (values: unknown[], count: number | undefined): unknown[] => {
   if (count === 0) return [];
   return count < 0 ? values.slice(count) : values.slice(0, count);
 };
-
-/** The values that a filter's equalities fix, by path: what an upsert starts from. Two on a path are refused (code 54). */
-function equalitiesOf(filter: Document, found = new Map<string, unknown>()): Map<string, unknown> {
-  for (const [path, condition] of Object.entries(filter)) {
-    if (path === "$and") for (const branch of condition) equalitiesOf(branch, found);
-    if (path.startsWith("$")) continue;
-    const value = equalityOf(condition);
-    if (value === undefined) continue;
-    if (found.has(path)) {
-      throw new CommandError(54, `cannot infer query fields to set, path '${path}' is matched twice`);
-    }
-    found.set(path, value);
-  }
-  return found;
-}
-
-function equalityOf(condition: unknown): unknown {
-  if (!isOperatorDocument(condition)) return condition;
-  if (condition.$eq !== undefined) return condition.$eq;
-  return Array.isArray(condition.$in) && condition.$in.length === 1 ? condition.$in[0] : undefined;
-}

@@ -233,6 +233,11 @@ t.test("limits", async (t) => {
   t.ok(serialize(tooLarge).length > 16 * mebibyte);
   t.equal((await errorOf(collection.insertOne(tooLarge))).code, 10334, "past it");
   t.equal((await errorOf(collection.updateOne({ _id: 1 }, { $set: { more: "y".repeat(200) } }))).code, 10334);
+  const grow = (pad: string) =>
+    collection.updateOne({ _id: 3 }, { $push: { l: pad, m: 1 } as never }, { upsert: true });
+  await grow("x".repeat(9 * mebibyte));
+  t.equal((await errorOf(grow("x".repeat(9 * mebibyte)))).code, 10334, "far past it");
+  t.equal((await collection.findOne({ _id: 3 }))?.l.length, 1);
   const deep = (levels: number): Document => (levels === 0 ? {} : { d: deep(levels - 1) });
   t.equal((await errorOf(collection.insertOne(deep(150)))).code, 15, "nesting");
   t.equal(

@@ -157,7 +157,7 @@ t.test("answers, honest and hostile", async (t) => {
     hostile[request.url!]?.(request, response);
   });
   const port = await listen(t, server);
-  const send = senderOf(t, { timeoutMs: 300 });
+  const [patient, hasty] = [senderOf(t), senderOf(t, { timeoutMs: 300 })];
   const expected: Record<string, object> = {
     "/ok": { status: 200, failure: undefined, excerpt: "thanks" },
     "/empty": { status: 204, failure: undefined, excerpt: undefined },
@@ -171,9 +171,10 @@ t.test("answers, honest and hostile", async (t) => {
     "/cut": { status: 200, failure: "CONNECTION" },
   };
   for (const [path, result] of Object.entries(expected)) {
+    const send = path === "/slow" || path === "/drip" ? hasty : patient;
     const found = await send(`http://127.0.0.1:${port}${path}`);
     t.match({ status: undefined, failure: undefined, excerpt: undefined, ...found }, result, path);
-    t.ok(found.latencyMs < 1000 && (found.excerpt?.length ?? 0) <= 200);
+    t.ok(found.latencyMs < 5000 && (found.excerpt?.length ?? 0) <= 200);
   }
   t.equal(seen.filter((line) => line === "POST /ok").length, 1, "the redirect was not followed");
 

@@ -1,0 +1,29 @@
+/** Owns the arithmetic of approved rooms: how many there are, which groups have some, and whom the rest is for. */
+import type { CaseState } from "./state.ts";
+
+const approvedStates: ReadonlySet<string> = new Set(["APPROVED", "PARTIAL", "FULFILLED"]);
+
+/** Demands that a policy or supervisor has approved, in the order of their requests. */
+export const approvedDemands = ({ demands }: CaseState): CaseState["demands"] =>
+  demands.filter(({ state }) => approvedStates.has(state));
+
+/** Rooms of the groups in any of these stages. */
+export const roomsIn = (state: CaseState, stages: string): number =>
+  state.groups.reduce(
+    (sum, { stay }, i) => sum + (stages.includes(state.progress[i] ?? "?") ? (stay?.rooms ?? 0) : 0),
+    0,
+  );
+
+/**
+ * Indexes of the waiting groups that the approved rooms suffice for, in the manifest's order; one too large for what is
+ * left is passed over. What a failed or declined group had been given is there again.
+ */
+export const placeable = (state: CaseState): number[] => {
+  const approved = approvedDemands(state).reduce((sum, { roomsRequested }) => sum + roomsRequested, 0);
+  let left = approved - roomsIn(state, "ABR");
+  return state.groups.flatMap(({ stay }, i) => {
+    if (state.progress[i] !== "W" || stay === undefined || stay.rooms > left) return [];
+    left -= stay.rooms;
+    return i;
+  });
+};

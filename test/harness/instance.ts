@@ -1,0 +1,305 @@
+// One whole instance for scenario and fault tests: NATS, documents, keys, service processes and (unless left out) the
+// sandbox, on free ports and temporary folders, with the demo's airlines provisioned. What is asked of it is the tests'.
+
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import type { Test } from "tap";
+import { type Documents, openDocuments } from "../../actors/runtime/documents.ts";
+import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
+import type { PassengerInput } from "../../schemas/passenger.ts";
+import { type InstanceClient, openClient } from "../../scripts/administration/client.ts";
+import { type Answer, type Asked, expectStatus, request } from "../../scripts/demonstration/http.ts";
+import {
+  type DemoAirline,
+  operatorToken,
+  provisionAirlines,
+  putVendors,
+  type SandboxVendor,
+} from "../../scripts/demonstration/provision.ts";
+import {
+  developmentInstance,
+  type Instance,
+  serviceEnvironment,
+  writeInstance,
+} from "../../scripts/supervisor/environment.ts";
+import { ensureDevelopmentKeys } from "../../scripts/supervisor/keys.ts";
+import { openStreams, type Streams } from "../../streams/connection.ts";
+import { EventLog } from "./event-log.ts";
+import {
+  type ControlledProcess,
+  type ControlledScript,
+  startControlledScript,
+  startDocuments,
+  startNatsServer,
+  temporaryFolder,
+} from "./processes.ts";
+
+type Scope = Pick<Test, "teardown" | "comment" | "passing">;
+
+const host = "127.0.0.1";
+
+// tap's loaders compile what Node runs as it is: with them a service process takes ten times as long to start.
+process.execArgv = process.execArgv.filter((argument) => !argument.includes("/@tapjs/"));
+
+export interface ServiceProcess extends ControlledScript {
+  /** Its environment: what is put here holds from its next `restart` on; an empty text is as if unset. */
+  readonly settings: Record<string, string | undefined>;
+}
+
+export interface InstanceOptions {
+  /** Settings of all service processes (config/config.ts). */
+  settings?: Record<string, string>;
+  /** One service process each, by its settings beside the common ones; default: a single one with every role. */
+  services?: Record<string, string>[];
+  /** False: neither sandbox nor vendors; the airlines, partners and policies stand all the same. */
+  sandbox?: boolean;
+}
+
+export interface Ledger {
+  counts: Record<string, number>;
+  entries: {
+    kind: string;
+    id: string;
+    reference: string;
+    idempotencyKey: string;
+    state: string;
+    details: Record<string, unknown>;
+  }[];
+  requests: { operation: string; idempotencyKey: string | null; status: number | null; repeated: boolean }[];
+}
+
+export interface TestInstance {
+  readonly instance: Instance;
+  /** As `--data` of the scripts: `instance.json` and the keys. */
+  readonly dataDir: string;
+  readonly databasePrefix: string;
+  readonly nats: ControlledProcess;
+  /** Undefined with MONGODB_URL. */
+  readonly documentServer: ControlledProcess | undefined;
+  /** The first holds the gateway at `instance.baseUrl`. */
+  readonly services: readonly ServiceProcess[];
+  /** Undefined without a sandbox. */
+  readonly sandbox: ControlledScript | undefined;
+  /** XN and QZ, as the demo has them. */
+  readonly airlines: readonly [DemoAirline, DemoAirline];
+  /** The tests' own connections. */
+  readonly streams: Streams;
+  readonly documents: Documents;
+  /** Commands and queries as a Moleculer node. */
+  readonly client: InstanceClient;
+  /** Every event of the instance since its start. */
+  readonly events: EventLog;
+  /** HTTP to the gateway. */
+  ask(asked: Asked): Promise<Answer>;
+  /** Cached for the test. */
+  operatorToken(airline: string, role: string): Promise<string>;
+  partnerToken(airline: DemoAirline): Promise<string>;
+  /** A session of the traveller's group, by PNR and name. */
+  passengerToken(airline: DemoAirline, traveller: { pnr: string; lastName: string }): Promise<string>;
+  /** Pushes as the airline's partner; the case as the push answers it. */
+  push(airline: DemoAirline, body: DisruptionPushBody): Promise<{ caseUrn: string; subCaseCount: number }>;
+  /** One more service process, e.g. of another role. */
+  startService(settings?: Record<string, string>): Promise<ServiceProcess>;
+  /** What a vendor or the receiver has sold, sent or received. */
+  ledger(name: string): Promise<Ledger>;
+  /** Settings of the sandbox: `{ "<name>" or "*": … }` (scripts/sandbox/README.md). */
+  control(settings: Record<string, unknown>): Promise<void>;
+}
+
+export async function startInstance(t: Scope, options: InstanceOptions = {}): Promise<TestInstance> {
+  const dataDir = temporaryFolder(t);
+  const [nats, documentServer, sandbox, port] = await Promise.all([
+    startNatsServer(t),
+    startDocuments(t),
+    options.sandbox === false ? undefined : startSandbox(t),
+    freePort(),
+    ensureDevelopmentKeys(`${dataDir}/keys`),
+  ]);
+  const baseUrl = `http://${host}:${port}`;
+  const place = { baseUrl, dataDir, natsUrl: nats.url, mongodbUrl: documentServer.url };
+  const instance = developmentInstance(place);
+  writeInstance(dataDir, instance);
+  const { databasePrefix } = documentServer;
+  const common = { LOG_LEVEL: "warn", DATABASE_PREFIX: databasePrefix, ...options.settings };
+  const services: ServiceProcess[] = [];
+  const startService = async (settings: Record<string, string> = {}): Promise<ServiceProcess> => {
+    const at = services.length === 0 ? port : await freePort();
+    const service = await startProcess(t, instance, at, { ...common, ...settings });
+    services.push(service);
+    return service;
+  };
+  for (const settings of options.services ?? [{}]) await startService(settings);
+  const parts = await openParts(t, instance, databasePrefix);
+  const surface = surfaceOf(instance, dataDir, sandbox?.url);
+  const announced = await surface.announced();
+  const provisioning = { instance, dataDir, client: parts.client, ...announced };
+  const airlines = (await provisionAirlines(provisioning)) as [DemoAirline, DemoAirline];
+  await putVendors(provisioning);
+  if (sandbox !== undefined) await surface.control({ receiver: { secrets: secretsOf(airlines) } });
+  const { process } = documentServer;
+  const made = { instance, dataDir, databasePrefix, nats, documentServer: process, services, sandbox };
+  return { ...made, airlines, ...parts, ...surface, startService };
+}
+
+const startSandbox = (t: Scope): Promise<ControlledScript> =>
+  startControlledScript(t, {
+    script: "scripts/sandbox/main.ts",
+    args: (port, folder) => ["--dir", `${folder}/sandbox`, "--port", String(port ?? 0)],
+    readyLine: /^listening (http:\S+)/,
+  });
+
+const startProcess = async (
+  t: Scope,
+  instance: Instance,
+  port: number,
+  own: Record<string, string>,
+): Promise<ServiceProcess> => {
+  const place = { host, port, role: "all" };
+  const address = { ...instance, baseUrl: `http://${host}:${port}` };
+  const settings: Record<string, string | undefined> = { ...serviceEnvironment(address, place), ...own };
+  const script = await startControlledScript(t, {
+    script: "scripts/service.ts",
+    env: settings as Record<string, string>,
+    readyLine: /^ready (\S+)/,
+  });
+  return Object.defineProperty(script, "settings", { value: settings }) as ServiceProcess;
+};
+
+const openParts = async (t: Scope, { natsUrl, mongodbUrl }: Instance, databasePrefix: string) => {
+  const streams = await openStreams(natsUrl, "test");
+  const events = await EventLog.open(streams);
+  const documents = await openDocuments(mongodbUrl, databasePrefix);
+  const client = await openClient(natsUrl);
+  t.teardown(async () => {
+    events.close();
+    await Promise.all([client.close(), documents.close(), streams.close()]);
+  });
+  return { streams, events, documents, client };
+};
+
+const secretsOf = (airlines: readonly DemoAirline[]) =>
+  Object.fromEntries(
+    airlines.flatMap(({ partners }) =>
+      partners.map(({ clientId, webhookSecret }) => [clientId, { current: webhookSecret }]),
+    ),
+  );
+
+/** What tests ask of the instance and its sandbox over HTTP. */
+const surfaceOf = (instance: Instance, dataDir: string, controlUrl: string | undefined) => {
+  const tokens = new Map<string, Promise<string>>();
+  const cached = (key: string, mint: () => Promise<string>): Promise<string> => {
+    const token = tokens.get(key) ?? mint();
+    tokens.set(key, token);
+    return token;
+  };
+  const ask = (asked: Asked): Promise<Answer> => request(instance.baseUrl, asked);
+  const sandbox = async (path: string, body?: unknown): Promise<unknown> => {
+    if (controlUrl === undefined) throw new Error("this instance has no sandbox");
+    const method = body === undefined ? "GET" : "POST";
+    const answer = await request(controlUrl, { method, path, body });
+    return expectStatus(answer, 200, `${method} ${path} of the sandbox`).body;
+  };
+  const partnerToken = (airline: DemoAirline) =>
+    cached(airline.code, () => clientCredentials(instance, airline));
+  return {
+    ask,
+    partnerToken,
+    operatorToken: (airline: string, role: string) =>
+      cached(`${airline} ${role}`, () => operatorToken(dataDir, airline, role)),
+    passengerToken: async (airline: DemoAirline, { pnr, lastName }: { pnr: string; lastName: string }) => {
+      const body = { pnr, lastName, captcha: instance.captcha };
+      const asked = {
+        method: "POST",
+        path: "/v1/auth/pnr-login",
+        host: airline.passengerHost,
+        body,
+      } as const;
+      const login = expectStatus(await ask(asked), 200, `logging in as ${pnr}`);
+      return (login.body as { sessionToken: string }).sessionToken;
+    },
+    push: async (airline: DemoAirline, body: DisruptionPushBody) => {
+      const token = await partnerToken(airline);
+      const pushed = await ask({ method: "POST", path: "/partner/v1/disruptions", token, body });
+      return expectStatus(pushed, 202, "pushing").body as { caseUrn: string; subCaseCount: number };
+    },
+    ledger: async (name: string) => (await sandbox(`/ledger/${name}`)) as Ledger,
+    control: async (settings: Record<string, unknown>) => {
+      await sandbox("/control", settings);
+    },
+    /** Without a sandbox there are no vendors, and webhooks go where nobody listens. */
+    announced: async () =>
+      (controlUrl === undefined
+        ? { vendors: [], receiverUrl: `http://${host}:9/hooks` }
+        : await sandbox("/")) as { vendors: SandboxVendor[]; receiverUrl: string },
+  };
+};
+
+const clientCredentials = async (instance: Instance, { partners }: DemoAirline): Promise<string> => {
+  const { clientId, clientSecret } = partners[0] as DemoAirline["partners"][number];
+  const body = {
+    grant_type: "client_credentials",
+    client_id: clientId,
+    client_secret: clientSecret,
+    audience: instance.audiences.partner,
+  };
+  const answer = await request(instance.authUrl, { method: "POST", path: "/oauth/token", body });
+  return (expectStatus(answer, 200, "getting a partner token").body as { access_token: string }).access_token;
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer();
+  await new Promise<void>((listening, reject) => server.once("error", reject).listen(0, host, listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return port;
+};
+
+/**
+ * A cancelled flight from JFK tomorrow evening with this many bookings of one or two in economy, all contactable.
+ * @param name tells flights of one test apart: event id, flight number and PNRs follow from it
+ */
+export const smallFlight = (airline: string, name: string, bookings: number): DisruptionPushBody => {
+  const now = new Date();
+  const departure = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1, 0, 40));
+  const passengers = Array.from({ length: bookings }, (_, i) => bookingOf(name, i)).flat();
+  return {
+    externalEventId: `${airline}-${name}`,
+    airlineUrn: `urn:airline:${airline}`,
+    flight: {
+      iataDesignator: `${airline}482`,
+      originAirport: "JFK",
+      destinationAirport: "LIS",
+      scheduledDeparture: departure.toISOString(),
+    },
+    disruption: { type: "CANCELLED", reason: "WEATHER", decidedAt: now.toISOString() },
+    passengers,
+    nextFlight: {
+      iataDesignator: `${airline}484`,
+      scheduledDeparture: new Date(departure.getTime() + 14.5 * 3_600_000).toISOString(),
+    },
+  };
+};
+
+const bookingOf = (name: string, index: number): PassengerInput[] => {
+  const pnr = `${name}${index}`
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, "")
+    .slice(-6)
+    .padStart(6, "A");
+  const person = (firstName: string): PassengerInput => ({
+    pnr,
+    firstName,
+    lastName: `Traveller${index}`,
+    cabinClass: "ECONOMY",
+    loyaltyTier: "STANDARD",
+    passengerType: "ADULT",
+  });
+  const lead = {
+    ...person("Ada"),
+    contact: { email: `${pnr.toLowerCase()}@example.com`, language: "en" as const },
+  };
+  return index % 3 === 0 ? [lead, person("Bruno")] : [lead];
+};
+
+/** One traveller of each booking of a flight, to log in with. */
+export { travellersOf } from "../../scripts/demonstration/passengers.ts";

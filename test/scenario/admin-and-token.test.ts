@@ -1,0 +1,193 @@
+// Dead letters on a real stream, and scripts/admin and scripts/token as processes at a running instance.
+import { execFile } from "node:child_process";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { decodeJwt } from "jose";
+import t from "tap";
+import { identityActor } from "../../actors/identity/service.ts";
+import { createOperatorVerifier } from "../../gateway/auth/operator-token.ts";
+import { createPartnerVerifier } from "../../gateway/auth/partner-token.ts";
+import { createPassengerVerifier } from "../../gateway/auth/passenger-token.ts";
+import { consume, done } from "../../streams/consume.ts";
+import { getDeadLetter, listDeadLetters, retryDeadLetter } from "../../streams/dead-letters.ts";
+import { publish } from "../../streams/publish.ts";
+import { isAck, startActorsUnderTest, watch } from "../harness/actors.ts";
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, "../..");
+const { context, dataDir, send } = await startActorsUnderTest(t, [identityActor]);
+const { config, log, streams, tenants } = context;
+const caseId = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS";
+const tower = {
+  clientId: "tower",
+  name: "Tower Systems",
+  scopes: ["cases.read", "disruptions.events.publish"],
+  tier: 1,
+  contact: "duty@tower.example",
+};
+await send("identity.register-tenant", { name: "Xenia Air", passengerHosts: [], homeCountry: "US" });
+await send("identity.register-partner", tower);
+
+t.test("dead letters are listed, sent once more, and dropped", async (t) => {
+  let isBroken = true;
+  const handled: string[] = [];
+  const dead = await watch(streams.connection, "dead.ZZ.>");
+  const acks = await watch(streams.connection, "$JS.ACK.COMMANDS.probe.>");
+  const consuming = await consume(streams, {
+    stream: "COMMANDS",
+    durable: "probe",
+    filterSubjects: ["cmd.ZZ.probe.>"],
+    owner: "probe",
+    concurrency: 1,
+    log,
+    handle: async (delivery) => {
+      if (isBroken) return { kind: "dead", reason: "It is broken." };
+      handled.push(JSON.stringify(delivery.json()));
+      return done;
+    },
+  });
+  for (const n of [1, 2, 3]) {
+    await publish(streams, { subject: "cmd.ZZ.probe.try.-", payload: `{"n":${n}}`, messageId: `probe-${n}` });
+  }
+  await dead.until((letters) => letters.length === 3);
+  t.strictSame(await listDeadLetters(streams, { tenant: "LM", limit: 10 }), [], "an airline's own only");
+  const letters = await listDeadLetters(streams, { tenant: "ZZ", limit: 10 });
+  t.match(letters, [
+    { tenant: "ZZ", actor: "probe", subject: "cmd.ZZ.probe.try.-", reason: "It is broken.", body: '{"n":1}' },
+    { body: '{"n":2}' },
+    { body: '{"n":3}' },
+  ]);
+  const [one = 0, two = 0, three = 0] = letters.map(({ sequence }) => sequence);
+  t.strictSame(
+    (await listDeadLetters(streams, { tenant: "ZZ", from: two, limit: 1 })).map(({ sequence }) => sequence),
+    [two],
+  );
+  isBroken = false;
+  t.ok(await retryDeadLetter(streams, one));
+  await acks.until((all) => all.some(isAck));
+  t.strictSame(handled, ['{"n":1}']);
+  t.notOk(await retryDeadLetter(streams, one), "it is gone");
+
+  const cli = await adminCli("dead", "list", "--airline", "ZZ");
+  t.match(
+    cli.stdout,
+    new RegExp(`^NUMBER .*REASON\\n${two} .*It is broken\\.\\n${three} .*It is broken\\.\\n$`, "s"),
+  );
+  t.match(await adminCli("dead", "show", String(two)), { stdout: /\{"n":2\}/ });
+  t.match(await adminCli("dead", "drop", "--all", "--airline", "ZZ"), {
+    stdout: /^dropped \d+\ndropped \d+\n$/,
+  });
+  t.equal(await getDeadLetter(streams, three), undefined);
+  t.match(await adminCli("dead", "retry", String(two)), { code: 1, stdout: /^no dead letter/ });
+  await consuming.stop();
+});
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+/** With an empty environment: --data alone says where, and the test runner's loader, of 1 s, stays out. */
+async function script(name: string, args: string[]): Promise<Ended> {
+  const file = join(root, "scripts", `${name}.ts`);
+  try {
+    const { stdout, stderr } = await run("/usr/bin/env", [
+      "-i",
+      process.execPath,
+      file,
+      ...args,
+      "--data",
+      dataDir,
+    ]);
+    return { code: 0, stdout, stderr };
+  } catch (error) {
+    return error as unknown as Ended;
+  }
+}
+const adminCli = (...args: string[]) => script("admin", args);
+
+t.test("scripts/admin provisions at the running instance", async (t) => {
+  // biome-ignore format: one command a line
+  const [tenant, refused, list, help, unknown, option] = await Promise.all([
+    adminCli("tenant", "create", "--code", "NX", "--name", "Nox", "--country", "FR", "--host", "nx.localhost"),
+    adminCli("partner", "create", "--airline", "XN", "--client", "desk", "--name", "Desk", "--scope", "cases.read", "--tier", "9", "--contact", "duty@desk.example"),
+    adminCli("partner", "list", "--airline", "urn:airline:XN", "--json"),
+    adminCli("--help"),
+    adminCli("tenant", "burn"),
+    adminCli("tenant", "list", "--loud"),
+  ]);
+  t.match(tenant, { code: 0, stdout: /^code +NX\nname +Nox\n/ });
+  t.equal(tenants.byPassengerHost("nx.localhost")?.code, "NX");
+  t.match(JSON.parse(list.stdout), [{ clientId: "XN-tower", status: "ACTIVE" }]);
+  t.match(refused, { code: 1, stderr: /^error: \/tier: must be <= 3\.\n {2}\/tier: must be <= 3\n$/ });
+  t.match(help, { code: 0, stdout: /tenant create.*partner rotate.*dead retry/s });
+  t.match(unknown, { code: 2, stderr: /^error: there is no command 'tenant burn'/ });
+  t.match(option, { code: 2, stderr: /--loud/ });
+});
+
+t.test("scripts/token mints what each surface takes", async (t) => {
+  const now = () => new Date();
+  const [operator, passenger, partner, wrong] = await Promise.all([
+    script("token", [
+      "operator",
+      "--airline",
+      "urn:airline:XN",
+      "--role",
+      "OPS_SUPERVISOR",
+      "--airport",
+      "JFK",
+      "--sub",
+      "ana",
+    ]),
+    script("token", ["passenger", "--case", `urn:case:${caseId}`, "--group", "G1"]),
+    script("token", ["partner", "--client", "XN-tower"]),
+    script("token", ["operator", "--airline", "urn:airline:XN", "--role", "KING"]),
+  ]);
+  const tokenOf = ({ stdout }: Ended) => stdout.trimEnd().split("\n").at(-1) ?? "";
+  t.strictSame(await createOperatorVerifier(config, now)(tokenOf(operator)), {
+    surface: "operator",
+    tenant: "XN",
+    urn: "urn:user:ana",
+    role: "OPS_SUPERVISOR",
+    airport: "JFK",
+  });
+  t.match(await createPassengerVerifier(config, now)(tokenOf(passenger)), {
+    caseId,
+    groupId: "G1",
+    tenant: "XN",
+  });
+  t.match(await createPartnerVerifier(config, now)(tokenOf(partner)), {
+    clientId: "XN-tower",
+    urn: "urn:partner:XN-tower",
+    scopes: tower.scopes,
+  });
+  const namespaced = (name: string) => `${config.CLAIM_NAMESPACE}/${name}`;
+  const claims: [Ended, string[], number][] = [
+    [
+      operator,
+      [
+        "iss",
+        "sub",
+        "aud",
+        "exp",
+        "iat",
+        "scope",
+        ...["airline", "role", "operator_urn", "airport"].map(namespaced),
+      ],
+      900,
+    ],
+    [passenger, ["iss", "sub", "aud", "exp", "case_urn", "group_id", "tenant"], 7 * 86_400],
+    [
+      partner,
+      ["iss", "sub", "aud", "exp", "iat", "scope", "gty", ...["partner_urn", "tenant_urn"].map(namespaced)],
+      3600,
+    ],
+  ];
+  for (const [ended, names, lifetimeSeconds] of claims) {
+    const payload = decodeJwt(tokenOf(ended));
+    t.strictSame(Object.keys(payload).sort(), names.sort(), "exactly the contract's claims");
+    const left = (payload.exp ?? 0) - Date.now() / 1000;
+    t.ok(left > lifetimeSeconds - 60 && left <= lifetimeSeconds, "for the contract's time");
+  }
+  t.match(wrong, { code: 1, stderr: /^error: --role KING: one of ADMIN/ });
+});
