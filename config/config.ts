@@ -101,6 +101,18 @@ export const Environment = Type.Object({
     default: 15_000,
     description: "How often a process looks for work that a dead one left.",
   }),
+  ACK_WAIT_MS: Type.Integer({
+    minimum: 500,
+    maximum: 300_000,
+    default: 30_000,
+    description: "Without a sign of life for this long a message goes to another process.",
+  }),
+  COMMAND_PATIENCE_MS: Type.Integer({
+    minimum: 500,
+    maximum: 86_400_000,
+    default: 900_000,
+    description: "A command whose entity has not appeared after this long is put aside as a dead letter.",
+  }),
   KILL_POINT: Type.Optional(
     Type.String({ description: "Fault tests: the process kills itself at this named point." }),
   ),

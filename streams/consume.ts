@@ -44,6 +44,8 @@ export interface Consumption {
   begin?: { afterSequence: number } | { time: Date };
   /** Messages worked on at once by this process. */
   concurrency: number;
+  /** Without a sign of life for this long a message is given to another process. Default: 30 s. */
+  ackWaitMs?: number;
   handle(delivery: Delivery): Promise<Disposition>;
   log: Logger;
   /** Called just before a message is acknowledged; fault tests die here. */
@@ -55,12 +57,25 @@ export interface Consuming {
   stop(): Promise<void>;
 }
 
-const ackWaitMs = 30_000;
+const defaultAckWaitMs = 30_000;
 /** Thrown errors after which a message is put aside. Counted here: a delivery count also rises with each kill. */
 const errorsMax = 8;
 
 /** JetStream's error code (JSConsumerAlreadyExists). */
 const consumerAlreadyExists = 10_148;
+
+const outageDelayMs = 2000;
+
+/**
+ * The database or NATS is away: nothing is wrong with the message, so it is never counted towards a dead letter, however
+ * long the outage. By name, since the drivers' classes come in several copies.
+ */
+const isOutage = (error: unknown): boolean =>
+  error instanceof Error &&
+  (/^Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|NotConnected|TopologyClosed|WaitQueueTimeout)Error$/.test(
+    error.name,
+  ) ||
+    /^(TimeoutError|ConnectionError|ClosedConnectionError|NoRespondersError|RequestError)$/.test(error.name));
 
 /** 200 ms, 400 ms … at most 10 s. */
 export const backoffMs = (failures: number): number => Math.min(200 * 2 ** (failures - 1), 10_000);
@@ -80,7 +95,7 @@ const ensureConsumer = async (streams: Streams, consumption: Consumption): Promi
   const { stream, durable, filterSubjects, concurrency } = consumption;
   const adjustable = {
     filter_subjects: filterSubjects,
-    ack_wait: nanos(ackWaitMs),
+    ack_wait: nanos(consumption.ackWaitMs ?? defaultAckWaitMs),
     max_deliver: -1,
     max_ack_pending: Math.max(256, concurrency * 4),
   };
@@ -168,6 +183,7 @@ class Worker {
   }
 
   async #work(message: JsMsg): Promise<void> {
+    const { ackWaitMs = defaultAckWaitMs } = this.#consumption;
     const alive = setInterval(() => message.working(), ackWaitMs / 3);
     try {
       await this.#settle(message, await this.#handled(message));
@@ -184,6 +200,13 @@ class Worker {
     try {
       return await this.#consumption.handle(delivery);
     } catch (error) {
+      if (isOutage(error)) {
+        this.#consumption.log.warn(
+          { subject: message.subject, error: String(error) },
+          "waiting out an outage",
+        );
+        return { kind: "later", delayMs: outageDelayMs };
+      }
       const failures = (this.#errors.get(message.seq) ?? 0) + 1;
       this.#errors.set(message.seq, failures);
       this.#consumption.log.error({ subject: message.subject, failures, err: error }, "handling failed");

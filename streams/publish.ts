@@ -1,4 +1,4 @@
-/** Owns publishing to JetStream: confirmed, and repeated under the same message id until the server has it. */
+/** Owns publishing to JetStream: confirmed, and repeated a few times under the same message id until the server has it. */
 import { headers } from "@nats-io/transport-node";
 import type { Streams } from "./connection.ts";
 
@@ -24,6 +24,7 @@ export const publish = async (streams: Streams, message: Outbound): Promise<numb
     msgID: message.messageId,
     headers: head,
     timeout: 5000,
+    retries: 3,
   });
   return ack.seq;
 };

@@ -18,7 +18,10 @@ const shortHash = (text: string): string =>
 
 /** `premium economy` and `PREMIUM-ECONOMY` are the same cabin. */
 const normalCabin = (cabin: string | undefined): string =>
-  (cabin ?? "").trim().toUpperCase().replace(/[\s-]+/g, "_");
+  (cabin ?? "")
+    .trim()
+    .toUpperCase()
+    .replace(/[\s-]+/g, "_");
 
 /** Undefined: nothing was said, or nothing that we know. */
 const tierOf = (cabin: string | undefined): Tier | undefined =>

@@ -42,7 +42,10 @@ export const decidePlan = (state: CaseState, command: Received, gathered: unknow
   const first = policies[Object.keys(rooms)[0] as Tier];
   const events: CaseEvent[] = [planned, { type: "demand.requested", data: demand }];
   if (!automatic) return events;
-  return thenWave(state, command, [...events, approval(command, demand, automaticReason, first ?? undefined)]);
+  return thenWave(state, command, [
+    ...events,
+    approval(command, demand, automaticReason, first ?? undefined),
+  ]);
 };
 
 const automaticReason = "Within the rooms that the policy approves automatically.";

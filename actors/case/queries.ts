@@ -26,6 +26,7 @@ export const caseIndexes = [
   { name: "status", key: { status: 1, _id: -1 } },
   { name: "airport", key: { airport: 1, _id: -1 } },
   { name: "demand", key: { "demands.demandId": 1 }, sparse: true },
+  { name: "wave", key: { waveId: 1 }, sparse: true },
   { name: "demand-state", key: { "demands.state": 1, _id: -1 }, sparse: true },
 ] as const;
 
@@ -119,10 +120,7 @@ export const caseQueries = (context: ActorContext) => {
         ),
         waveUrn === undefined
           ? []
-          : part(
-              "wave",
-              context.call<AllocationView[]>("wave.allocations", { ...query, params: { waveUrn } }),
-            ),
+          : part("wave", context.call<AllocationView[]>("wave.allocations", partOf(query, caseUrn))),
         part("review", context.call<ReviewItemView[]>("review.of-case", partOf(query, caseUrn))),
       ]);
       return {
@@ -199,6 +197,17 @@ export const caseQueries = (context: ActorContext) => {
         .find({ _id: { $in: caseIds as never[] }, status: { $ne: "CLOSED" } }, { projection: { _id: 1 } })
         .toArray();
       return found.map(({ _id }) => String(_id));
+    },
+
+    /** For the reader of a wave that has not decided yet; null: no case waits for it. */
+    "wave-under-way": async ({ tenant, params }: Query) => {
+      const waveId = idOf((params as { waveUrn: string }).waveUrn);
+      const found = await cases(tenant).findOne({ waveId }, { projection: listProjection });
+      if (found === null) return null;
+      const { meta, state } = loadedOf<CaseState>(found, { schemaVersion });
+      if (state.awaiting?.waveId !== waveId) return null;
+      const demandUrn = urn("demand", state.awaiting.demandId as string);
+      return { caseUrn: urn("case", meta._id), demandUrn, airport: state.airport };
     },
 
     /** For a wave: who needs rooms, and under which policies. Groups that the approved rooms don't suffice for wait on. */

@@ -67,7 +67,9 @@ const audit = ({ id, command, before, after, events }: Change<CaseState, CaseEve
   const approved = events.find((event) => event.type === "demand.approved");
   if (command.principal.surface === "system" && approved === undefined) return undefined;
   const repeated = events.some((event) => event.type === "case.repeated-differently");
-  const reason = repeated ? "The same externalEventId came with another body; nothing was changed." : undefined;
+  const reason = repeated
+    ? "The same externalEventId came with another body; nothing was changed."
+    : undefined;
   return {
     action: approved === undefined ? command.name : "case.approve-demand",
     caseId: id,
@@ -77,7 +79,8 @@ const audit = ({ id, command, before, after, events }: Change<CaseState, CaseEve
   };
 };
 
-const optional = (reason: string | undefined): { reason?: string } => (reason === undefined ? {} : { reason });
+const optional = (reason: string | undefined): { reason?: string } =>
+  reason === undefined ? {} : { reason };
 
 /** What an auditor compares: states and figures, no passenger's details. */
 const auditSnapshot = ({ status, externalEventId, airport, groups, demands, progress }: CaseState) => ({

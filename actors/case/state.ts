@@ -196,7 +196,11 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
       return withDemand(state, event.data.demandId, { state: event.data.state });
     case "case.wave-requested": {
       const { waveId, demandId } = event.data;
-      return { ...withDemand(state, demandId, { waveId }), waveId, awaiting: { step: "wave", ...event.data } };
+      return {
+        ...withDemand(state, demandId, { waveId }),
+        waveId,
+        awaiting: { step: "wave", ...event.data },
+      };
     }
     case "case.wave-noted":
       return without({ ...state, progress: event.data.progress }, "awaiting");

@@ -66,6 +66,8 @@ export const decideContext = (
         tiers: policy.body.tiers,
         policyId,
         at: command.now,
+        from: state?.archived.includes(policyId) ? "ARCHIVED" : "DRAFT",
+        ...(state?.activePolicyId === undefined ? {} : { replaced: state.activePolicyId }),
       },
     },
   ];

@@ -37,9 +37,7 @@ export const matchPolicy = (
 ): Match | undefined => {
   const fitting = candidates
     .filter(({ policy: { body } }) => body.tiers.includes(tier))
-    .filter(
-      ({ policy: { body } }) => body.context.airport === undefined || body.context.airport === airport,
-    )
+    .filter(({ policy: { body } }) => body.context.airport === undefined || body.context.airport === airport)
     .map((candidate) => ({ candidate, matchedBy: kindOf(candidate.policy.body) }));
   return fitting.sort(
     (a, b) =>

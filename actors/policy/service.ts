@@ -1,7 +1,9 @@
 /** Wires the policy actor: two kinds of documents, a policy's text and the pointer that puts it in force. */
 import { Problem } from "../../schemas/problems.ts";
+import { urn } from "../../schemas/urn.ts";
+import type { PolicyStatus } from "../../schemas/vocabulary.ts";
 import { freshId } from "../runtime/clock.ts";
-import type { Decider } from "../runtime/decider.ts";
+import type { Decider, Outgoing, Received } from "../runtime/decider.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { type Candidate, decideContext, decidePolicy } from "./decide.ts";
 import { contextIndexes, loadPolicy, policyQueries } from "./queries.ts";
@@ -50,13 +52,41 @@ const contexts = (context: ActorContext): Decider<ContextState, ContextEvent> =>
     locate: ({ data }) => ({ contextKey: (data as { contextKey: string }).contextKey }),
     create: ({ tenant, now }) => freshId(tenant, now),
     gather: ({ tenant, data }) => gather(tenant, (data as { policyId: string }).policyId),
+    outgoing: auditedPolicies,
     view: (state) => state,
     audit: ({ before, after }) => ({
-      action: "policy.activate",
+      action: "policy.put-in-force",
       before: { activePolicyId: before?.activePolicyId ?? null },
       after: { activePolicyId: after.activePolicyId },
     }),
   };
+};
+
+/**
+ * The trail of each policy whose status the activation changes (contract, "Policy"). The runtime's own entry stands under
+ * the context, which no client knows.
+ */
+const auditedPolicies = ({ data }: ContextEvent, _state: ContextState, command: Received): Outgoing[] => {
+  const { principal } = command;
+  const { reason } = command.data as { reason?: string };
+  const entry = (policyId: string, action: string, before: PolicyStatus, after: PolicyStatus): Outgoing => ({
+    to: "internal",
+    type: "audit.recorded",
+    id: policyId,
+    data: {
+      entityUrn: urn("policy", policyId),
+      action,
+      principal: principal.urn,
+      surface: principal.surface,
+      role: principal.role,
+      reason,
+      before: { status: before },
+      after: { status: after },
+    },
+  });
+  const activated = entry(data.policyId, "policy.activate", data.from, "ACTIVE");
+  if (data.replaced === undefined) return [activated];
+  return [activated, entry(data.replaced, "policy.archive", "ACTIVE", "ARCHIVED")];
 };
 
 export const policyActor = (context: ActorContext): Actor => {

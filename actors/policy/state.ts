@@ -29,7 +29,17 @@ export interface ContextState {
 
 export type ContextEvent = {
   type: "policy.activated";
-  data: { contextKey: string; airport?: string; tiers: string[]; policyId: string; at: Date };
+  data: {
+    contextKey: string;
+    airport?: string;
+    tiers: string[];
+    policyId: string;
+    at: Date;
+    /** What it was until now; ARCHIVED is a way back. */
+    from: "DRAFT" | "ARCHIVED";
+    /** The policy that it takes the place of. */
+    replaced?: string;
+  };
 };
 
 export const evolveContext = (state: ContextState | undefined, event: ContextEvent): ContextState => {

@@ -1,5 +1,6 @@
 /** Owns how commands and foreign events reach an actor from JetStream, and what becomes of those it refuses. */
 import type { Logger } from "pino";
+import type { Config } from "../../config/config.ts";
 import type { Command, EventRecord } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
@@ -13,15 +14,14 @@ import {
   splitName,
   typeFilter,
 } from "../../streams/subjects.ts";
-import { type Clock, causedId, freshId } from "./clock.ts";
-import { NotYet, type Reaction } from "./decider.ts";
+import { type Clock, causedId, derivedId } from "./clock.ts";
+import { NotYet, type Reactions } from "./decider.ts";
 import type { Faults } from "./faults.ts";
 import { sendCommand, systemCommand } from "./send.ts";
 
-/** A command whose entity has not appeared after this long never will. */
-const notYetForMs = 15 * 60_000;
-
-interface Wiring {
+/** What consuming needs of an actor's context. */
+export interface Wiring {
+  config: Pick<Config, "ACK_WAIT_MS" | "COMMAND_PATIENCE_MS">;
   streams: Streams;
   clock: Clock;
   faults: Faults;
@@ -45,6 +45,7 @@ export const consumeCommands = (
     filterSubjects: [commandFilter(tenant, actor)],
     owner: actor,
     concurrency,
+    ackWaitMs: wiring.config.ACK_WAIT_MS,
     log: wiring.log,
     beforeAck: (delivery) => wiring.faults("before-ack", nameOf(delivery)),
     handle: async (delivery) => {
@@ -71,15 +72,11 @@ const dispositionOf = async (
     await handle();
     return done;
   } catch (error) {
-    if (error instanceof NotYet) {
-      if (delivery.ageMs > notYetForMs) return { kind: "dead", reason: error.message };
+    if (error instanceof NotYet || (error instanceof Problem && isPassing(error))) {
+      if (delivery.ageMs > wiring.config.COMMAND_PATIENCE_MS) return { kind: "dead", reason: error.message };
       return { kind: "later", delayMs: laterMs(delivery) };
     }
     if (!(error instanceof Problem)) throw error;
-    if (isPassing(error)) {
-      if (delivery.ageMs > notYetForMs) return { kind: "dead", reason: error.message };
-      return { kind: "later", delayMs: laterMs(delivery) };
-    }
     await announceRefusal(wiring, command, error);
     return done;
   }
@@ -92,11 +89,14 @@ const isPassing = (problem: Problem): boolean =>
 /** 100 ms, 200 ms … at most 10 s. */
 const laterMs = ({ attempt }: Delivery): number => Math.min(100 * 2 ** Math.min(attempt - 1, 7), 10_000);
 
-/** A refused asynchronous command has no caller to tell: it becomes an event that the sender may react to. */
+/**
+ * A refused asynchronous command has no caller to tell: it becomes an event that the sender may react to. Its URN comes
+ * from the command, so that a refusal that is redelivered and refused again is the same event.
+ */
 const announceRefusal = async (wiring: Wiring, command: Command, problem: Problem): Promise<void> => {
   const [actor, verb] = splitName(command.name);
   const event: EventRecord = {
-    urn: urn("event", freshId(command.tenant, wiring.clock.now())),
+    urn: urn("event", derivedId(command.tenant, `${command.id}:refused`, new Date(command.issuedAt))),
     type: `${actor}.${verb}-refused`,
     occurred_at: wiring.clock.now().toISOString(),
     tenant: urn("airline", command.tenant),
@@ -119,7 +119,7 @@ const announceRefusal = async (wiring: Wiring, command: Command, problem: Proble
 export const consumeReactions = async (
   wiring: Wiring,
   actor: string,
-  reactions: Readonly<Record<string, (event: EventRecord, tenant: string) => Reaction[]>>,
+  reactions: Reactions,
   publicTypes: ReadonlySet<string>,
 ): Promise<Consuming[]> => {
   const types = Object.keys(reactions);
@@ -149,6 +149,7 @@ export const consumeReactions = async (
           filterSubjects: part.types.map((type) => typeFilter(part.root, type)),
           owner: actor,
           concurrency: 32,
+          ackWaitMs: wiring.config.ACK_WAIT_MS,
           log: wiring.log,
           handle: react,
         }),

@@ -95,5 +95,7 @@ export interface Decider<State extends object, Event extends DomainEvent> {
   /** The audit entry of a change, beside those that a human's change always gets. */
   audit?(change: Change<State, Event>): AuditNote | undefined;
   /** Foreign event type → commands to this actor. */
-  reactions?: Readonly<Record<string, (event: EventRecord, tenant: string) => Reaction[]>>;
+  reactions?: Reactions;
 }
+
+export type Reactions = Readonly<Record<string, (event: EventRecord, tenant: string) => Reaction[]>>;

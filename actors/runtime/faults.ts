@@ -8,7 +8,8 @@ export type Faults = (point: KillPoint, what: string) => void;
 
 /**
  * Reads `<point>` or `<point>@<what>` or `<point>@<what>#<count>`: the process kills itself, uncaught and unflushed,
- * the count-th time (default the first) that it comes by.
+ * the count-th time (default the first) that it comes by. A `<what>` that begins with `*` is a name's end: `*.book` is
+ * any vendor's booking.
  */
 export const faultsOf = (setting: string | undefined): Faults => {
   if (setting === undefined) return () => undefined;
@@ -16,8 +17,13 @@ export const faultsOf = (setting: string | undefined): Faults => {
   if (!killPoints.includes(point as KillPoint)) throw new Error(`KILL_POINT: unknown point in ${setting}`);
   let left = Number(count ?? 1);
   return (at, what) => {
-    if (at !== point || (wanted !== undefined && wanted !== what)) return;
+    if (at !== point || !isWanted(what, wanted)) return;
     left -= 1;
     if (left === 0) process.kill(process.pid, "SIGKILL");
   };
+};
+
+const isWanted = (what: string, wanted: string | undefined): boolean => {
+  if (wanted === undefined) return true;
+  return wanted.startsWith("*") ? what.endsWith(wanted.slice(1)) : what === wanted;
 };

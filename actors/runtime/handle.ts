@@ -72,6 +72,8 @@ const once = async <State extends object, Event extends DomainEvent>(
   const document = filter === undefined ? null : await collection.findOne(filter);
   const before = document === null ? undefined : loadedOf(document, decider);
   if (before?.meta.handled.some(({ id }) => id === command.id)) {
+    // It comes again because a process died with it: what that one had yet to publish needn't wait for the sweep.
+    if (before.meta.outbox.length > 0) void options.relay(command.tenant).relay(before.meta);
     return { state: before.state, meta: before.meta, repeated: true };
   }
   checkVersion(command, before);

@@ -13,7 +13,7 @@ import type { Consuming, Delivery } from "../../streams/consume.ts";
 import type { LiveTenantDirectory } from "../../streams/tenant-directory.ts";
 import type { Clock } from "./clock.ts";
 import { consumeCommands, consumeReactions } from "./consume.ts";
-import { type Decider, type DomainEvent, NotYet } from "./decider.ts";
+import { type Decider, type DomainEvent, NotYet, type Reactions } from "./decider.ts";
 import { type Documents, ensureIndexes } from "./documents.ts";
 import type { Faults } from "./faults.ts";
 import { createHandler, type Handled, type Handler } from "./handle.ts";
@@ -69,6 +69,8 @@ export interface HostedActor {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
+
+const joinAgainMs = 2000;
 
 export const hostActor = (context: ActorContext, actor: Actor): HostedActor => {
   const log = context.log.child({ actor: actor.name });
@@ -141,9 +143,10 @@ export const hostActor = (context: ActorContext, actor: Actor): HostedActor => {
 
   const consumers: Consuming[] = [];
   const perTenant = new Map<string, Promise<void>>();
+  let stopping = false;
   let forget: (() => void) | undefined;
   let stopExtra: (() => Promise<void>) | undefined;
-  const wiring = { streams: context.streams, clock: context.clock, faults: context.faults, log };
+  const wiring = { ...context, log };
 
   const join = async (tenant: string): Promise<void> => {
     await prepare(tenant);
@@ -156,20 +159,29 @@ export const hostActor = (context: ActorContext, actor: Actor): HostedActor => {
     consumers.push(await consumeCommands(wiring, actor.name, tenant, concurrency, execute));
   };
 
+  /** A tenant that cannot be joined now is tried again until it can: without it, this process would pass it by. */
+  const joinAtLast = async (tenant: string): Promise<void> => {
+    while (!stopping) {
+      try {
+        return await join(tenant);
+      } catch (error) {
+        log.error({ tenant, err: error }, "tenant not joined yet");
+        await new Promise((resolve) => setTimeout(resolve, joinAgainMs));
+      }
+    }
+  };
+
   return {
     schema: schemaOf(actor, execute, log),
     start: async () => {
-      forget = context.tenants.onEach(({ code }) => {
-        const joined = join(code);
-        joined.catch((error) => log.error({ tenant: code, err: error }, "tenant not joined"));
-        perTenant.set(code, joined);
-      });
+      forget = context.tenants.onEach(({ code }) => void perTenant.set(code, joinAtLast(code)));
       await Promise.all(perTenant.values());
-      const reactions = Object.assign({}, ...actor.deciders.map((decider) => decider.reactions ?? {}));
+      const reactions = reactionsOf(actor.deciders);
       consumers.push(...(await consumeReactions(wiring, actor.name, reactions, publicEventTypes)));
       stopExtra = await actor.start?.();
     },
     stop: async () => {
+      stopping = true;
       forget?.();
       await Promise.allSettled(perTenant.values());
       await stopExtra?.();
@@ -178,6 +190,19 @@ export const hostActor = (context: ActorContext, actor: Actor): HostedActor => {
       await Promise.allSettled([...relays.values()].map((relay) => relay.stop()));
     },
   };
+};
+
+/** All deciders' reactions; two to the same event both happen. */
+const reactionsOf = (deciders: readonly AnyDecider[]): Reactions => {
+  const all: Record<string, Reactions[string]> = {};
+  for (const [type, react] of deciders.flatMap(({ reactions }) =>
+    Object.entries<Reactions[string]>(reactions ?? {}),
+  )) {
+    const before = all[type];
+    all[type] =
+      before === undefined ? react : (event, tenant) => [...before(event, tenant), ...react(event, tenant)];
+  }
+  return all;
 };
 
 const unstaged = async (context: ActorContext, command: Command): Promise<Command> => {

@@ -16,8 +16,10 @@ export class Relay {
   readonly #urnOf: (entity: string) => string;
   readonly #log: Logger;
   readonly #faults: Faults;
-  /** Per entity under way: the last number known to be published, and the chain that keeps order. */
-  readonly #lanes = new Map<string, { publishedUpTo: number; chain: Promise<void> }>();
+  /** Per entity: the chain that keeps order, while something is on its way. */
+  readonly #lanes = new Map<string, Promise<boolean>>();
+  /** Per entity: the last number known to be published, until the outbox is drained of it. */
+  readonly #publishedUpTo = new Map<string, number>();
   readonly #drainable = new Map<string, number>();
   #drainTimer: NodeJS.Timeout | undefined;
   #draining: Promise<void> = Promise.resolve();
@@ -39,35 +41,38 @@ export class Relay {
   /**
    * Publishes what the outbox holds beyond what this process has published already. Never throws: what fails
    * stays in the document and the sweeper brings it back.
+   * @returns false when something could not be published
    */
-  relay(meta: Pick<Meta, "_id" | "outbox">): Promise<void> {
-    const lane = this.#lanes.get(meta._id) ?? { publishedUpTo: 0, chain: Promise.resolve() };
-    this.#lanes.set(meta._id, lane);
-    const entries = meta.outbox;
-    const mine = lane.chain.then(() => this.#publishAll(meta._id, lane, entries));
-    lane.chain = mine;
-    return mine.then(() => {
-      if (lane.chain === mine) this.#lanes.delete(meta._id);
+  relay(meta: Pick<Meta, "_id" | "outbox">): Promise<boolean> {
+    const before = this.#lanes.get(meta._id) ?? Promise.resolve(true);
+    const mine = before.then(() => this.#publishAll(meta._id, meta.outbox));
+    this.#lanes.set(meta._id, mine);
+    return mine.then((whole) => {
+      if (this.#lanes.get(meta._id) === mine) this.#lanes.delete(meta._id);
+      return whole;
     });
   }
 
-  async #publishAll(entity: string, lane: { publishedUpTo: number }, entries: OutboxEntry[]): Promise<void> {
-    for (const run of runsOf(entries.filter(({ n }) => n > lane.publishedUpTo))) {
+  async #publishAll(entity: string, entries: OutboxEntry[]): Promise<boolean> {
+    const known = this.#publishedUpTo.get(entity) ?? 0;
+    for (const run of runsOf(entries.filter(({ n }) => n > known))) {
       const published = await Promise.allSettled(run.map((entry) => this.#publish(entity, entry)));
       const failed = published.findIndex(({ status }) => status === "rejected");
       const sent = failed < 0 ? run : run.slice(0, failed);
-      lane.publishedUpTo = sent.at(-1)?.n ?? lane.publishedUpTo;
+      const last = sent.at(-1)?.n;
+      if (last !== undefined) this.#publishedUpTo.set(entity, last);
       if (failed >= 0) {
         const { reason } = published[failed] as PromiseRejectedResult;
         this.#log.warn(
           { entity, n: run[failed]?.n, error: String(reason) },
           "outbox entry not published yet",
         );
-        return;
+        return false;
       }
     }
     const last = entries.at(-1)?.n;
     if (last !== undefined) this.#drainLater(entity, last);
+    return true;
   }
 
   async #publish(entity: string, entry: OutboxEntry): Promise<void> {
@@ -106,6 +111,9 @@ export class Relay {
           })),
           { ordered: false },
         );
+        for (const [entity, upTo] of batch) {
+          if (this.#publishedUpTo.get(entity) === upTo) this.#publishedUpTo.delete(entity);
+        }
       } catch (error) {
         // Published entries that stay are sent once more by the sweeper and dropped by their message id.
         this.#log.warn({ entities: batch.length, error: String(error) }, "outboxes not drained yet");
@@ -116,7 +124,7 @@ export class Relay {
 
   /** Publishes nothing more; waits for what is under way and drains it. */
   async stop(): Promise<void> {
-    await Promise.allSettled([...this.#lanes.values()].map((lane) => lane.chain));
+    await Promise.allSettled(this.#lanes.values());
     await this.drain();
   }
 }

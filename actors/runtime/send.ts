@@ -4,12 +4,19 @@ import type { Streams } from "../../streams/connection.ts";
 import { publish } from "../../streams/publish.ts";
 import { commandSubject } from "../../streams/subjects.ts";
 
-/** @throws when the server doesn't confirm; sending again is safe */
-export const sendCommand = async (streams: Streams, command: Command): Promise<void> => {
+/**
+ * @param messageId what the server tells repeats by, where that must not be the command's id
+ * @throws when the server doesn't confirm; sending again is safe
+ */
+export const sendCommand = async (
+  streams: Streams,
+  command: Command,
+  messageId: string = command.id,
+): Promise<void> => {
   await publish(streams, {
     subject: commandSubject(command.tenant, command.name, command.entity),
     payload: JSON.stringify(command),
-    messageId: command.id,
+    messageId,
     traceparent: command.traceparent,
   });
 };

@@ -37,6 +37,8 @@ export interface Meta {
 export interface Loaded<State> {
   meta: Meta;
   state: State;
+  /** As it stands in the document: differs from `state` after a migration, which the next commit writes down. */
+  stored: object;
 }
 
 export interface Commit<State> {
@@ -84,7 +86,7 @@ export const loadedOf = <State extends object>(
     from === decider.schemaVersion || decider.migrate === undefined
       ? (state as State)
       : decider.migrate(state as State, from);
-  return { meta: meta as unknown as Meta, state: current };
+  return { meta: meta as unknown as Meta, state: current, stored: state };
 };
 
 /** The new meta of a committed change, or undefined when another writer was first: load again and decide again. */
@@ -152,9 +154,9 @@ const update = async <State extends object>(
     outboxCount: before.meta.outboxCount + outbox.length,
   };
   const unset: Record<string, ""> = {};
-  for (const name of new Set([...Object.keys(before.state), ...Object.keys(change.after)])) {
+  for (const name of new Set([...Object.keys(before.stored), ...Object.keys(change.after)])) {
     const value = (change.after as Record<string, unknown>)[name];
-    if (value === (before.state as Record<string, unknown>)[name]) continue;
+    if (value === (before.stored as Record<string, unknown>)[name]) continue;
     if (value === undefined) unset[name] = "";
     else set[name] = value;
   }

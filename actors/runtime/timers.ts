@@ -12,6 +12,14 @@ import { loadedOf } from "./store.ts";
 /** Timers due later than this are left to the sweep, which comes by often enough. */
 const horizonMs = 60_000;
 const sweepBatch = 200;
+/** Outboxes in a row that could not be published, after which the sweep takes NATS to be away. */
+const relayFailuresMax = 3;
+
+/**
+ * How often a timer that is still due has been sent: the gaps double from one second on. Under one message id for all,
+ * the server would drop what is sent again after a process with a slower clock has found it not due yet.
+ */
+const sendingOf = (overdueMs: number): number => Math.floor(Math.log2(1 + Math.max(0, overdueMs) / 1000));
 
 interface TimerOptions<State extends object> {
   decider: Decider<State, DomainEvent>;
@@ -26,7 +34,7 @@ export class Timers<State extends object> {
   readonly #options: TimerOptions<State>;
   readonly #waiting = new Map<string, NodeJS.Timeout>();
   readonly #tenants = new Map<string, { collection: Collection<Document>; relay: Relay }>();
-  #sweeping: Promise<void> = Promise.resolve();
+  #sweeping: Promise<void> | undefined;
   #sweeper: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -65,27 +73,32 @@ export class Timers<State extends object> {
     const id = `${urn(decider.kind, entity)}:${timer.name}:${timer.dueAt.toISOString()}`;
     const following = { tenant, correlationUrn: urn("correlation", entity), traceparent: mintTraceparent() };
     const data = { dueAt: timer.dueAt.toISOString() };
+    const now = clock.now();
+    const messageId = `${id}:${sendingOf(now.getTime() - timer.dueAt.getTime())}`;
     try {
-      await sendCommand(
-        streams,
-        systemCommand(decider.actor, following, { id, name, entity, data, now: clock.now() }),
-      );
+      const command = systemCommand(decider.actor, following, { id, name, entity, data, now });
+      await sendCommand(streams, command, messageId);
     } catch (error) {
       log.warn({ entity, timer: timer.name, error: String(error) }, "timer not sent; the sweep will send it");
     }
   }
 
+  /** One at a time: a sweep that servers keep waiting is not followed by all those that came due meanwhile. */
   sweepSoon(): void {
-    this.#sweeping = this.#sweeping.then(async () => {
-      for (const [tenant, { collection, relay }] of this.#tenants) {
-        if (this.#stopped) return;
-        try {
-          await this.#sweep(tenant, collection, relay);
-        } catch (error) {
-          this.#options.log.warn({ tenant, error: String(error) }, "sweep interrupted");
-        }
-      }
+    this.#sweeping ??= this.#sweepAll().finally(() => {
+      this.#sweeping = undefined;
     });
+  }
+
+  async #sweepAll(): Promise<void> {
+    for (const [tenant, { collection, relay }] of this.#tenants) {
+      if (this.#stopped) return;
+      try {
+        await this.#sweep(tenant, collection, relay);
+      } catch (error) {
+        this.#options.log.warn({ tenant, error: String(error) }, "sweep interrupted");
+      }
+    }
   }
 
   /** Relays old outboxes and wakes what is due now or will be before the next sweep. */
@@ -94,7 +107,11 @@ export class Timers<State extends object> {
     const now = clock.now().getTime();
     const old = new Date(now - Math.min(10_000, sweepIntervalMs));
     const left = collection.find({ pendingSince: { $lte: old } }).limit(sweepBatch);
-    for await (const document of left) await relay.relay(loadedOf(document, decider).meta);
+    let failures = 0;
+    for await (const document of left) {
+      failures = (await relay.relay(loadedOf(document, decider).meta)) ? 0 : failures + 1;
+      if (this.#stopped || failures >= relayFailuresMax) return;
+    }
     const due = collection.find({ nextDueAt: { $lte: new Date(now + sweepIntervalMs) } }).limit(sweepBatch);
     for await (const document of due) {
       const { state, meta } = loadedOf<State>(document, decider);

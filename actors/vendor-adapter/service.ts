@@ -34,9 +34,8 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
   };
 
   const onVendor = (tenant: string, vendor: string): void => {
-    const { streams, clock, faults } = context;
     const log = context.log.child({ vendor });
-    const wiring = { streams, clock, faults, log };
+    const wiring = { ...context, log };
     const consuming = consumeCommands(wiring, `vendor-${vendor}`, tenant, callsAtOnce, answerCall(vendor));
     consuming.catch((error) => log.error({ tenant, err: error }, "vendor's commands are not consumed"));
     consumers.push(consuming);

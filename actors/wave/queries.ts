@@ -1,5 +1,6 @@
 /** Owns the reads of waves, each beside the index that serves it. */
 import type { Document } from "mongodb";
+import { decodeTime } from "ulid";
 import type { AllocationView } from "../../schemas/case.ts";
 import type { Query } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
@@ -46,22 +47,50 @@ const rankingViews = (wave: WaveState): WaveView["rankingInputs"] =>
     return [{ ...ranking, candidate: stars === undefined ? candidate : { ...candidate, stars } }];
   });
 
+const forAllocations = { outbox: 0, handled: 0, rankingInputs: 0 };
+
+/** What the case knows of a wave that has not decided yet. */
+interface WaveUnderWay {
+  caseUrn: string;
+  demandUrn: string;
+  airport: string;
+}
+
 export const waveQueries = (context: ActorContext) => {
-  const load = async (tenant: string, waveUrn: string, projection: Document = {}) => {
-    const found = await context.documents
-      .tenant(tenant)
-      .collection<Document>(collection)
-      .findOne({ _id: idOf(waveUrn) as never }, { projection: { ...projection, outbox: 0, handled: 0 } });
+  const waves = (tenant: string) => context.documents.tenant(tenant).collection<Document>(collection);
+
+  const load = async (tenant: string, waveUrn: string) => {
+    const found = await waves(tenant).findOne(
+      { _id: idOf(waveUrn) as never },
+      { projection: { outbox: 0, handled: 0 } },
+    );
     return found === null ? undefined : loadedOf<WaveState>(found, { schemaVersion });
+  };
+
+  /** A wave stands once it has decided; until then its case tells that it runs. */
+  const underWay = async (query: Query, waveUrn: string): Promise<WaveView> => {
+    const found = await context.call<WaveUnderWay | null>("case.wave-under-way", query);
+    if (found === null) throw new Problem("not-found/resource", "No such wave.");
+    const { airport, ...names } = found;
+    requireAirport(query.principal, airport);
+    const nothingYet = {
+      rankingInputs: [],
+      allocations: [],
+      unplaced: [],
+      totalCost: [],
+      partialFailures: [],
+    };
+    const createdAt = new Date(decodeTime(idOf(waveUrn).slice(-26))).toISOString();
+    return { urn: waveUrn, ...names, status: "RUNNING", ...nothingYet, createdAt };
   };
 
   return {
     /** GET /v1/allocation/wave/{waveUrn}. */
-    detail: async ({ tenant, principal, params }: Query): Promise<WaveView> => {
+    detail: async (query: Query): Promise<WaveView> => {
+      const { tenant, principal, params } = query;
       const { waveUrn } = params as { waveUrn: string };
       const loaded = await load(tenant, waveUrn);
-      if (loaded === undefined)
-        throw new Problem("not-found/resource", "No such wave, or it is still running.");
+      if (loaded === undefined) return underWay(query, waveUrn);
       const { state, meta } = loaded;
       requireAirport(principal, state.airport);
       return {
@@ -85,10 +114,16 @@ export const waveQueries = (context: ActorContext) => {
       };
     },
 
-    /** For the case's detail; empty while the wave runs. */
+    /** For the case's detail: what all its waves have assigned, of each group the newest; empty while the first one runs. */
     allocations: async ({ tenant, params }: Query): Promise<AllocationView[]> => {
-      const loaded = await load(tenant, (params as { waveUrn: string }).waveUrn, { rankingInputs: 0 });
-      return loaded === undefined ? [] : allocationViews(loaded.state);
+      const found = await waves(tenant)
+        .find({ caseId: idOf((params as { caseUrn: string }).caseUrn) }, { projection: forAllocations })
+        .sort({ _id: 1 })
+        .toArray();
+      const views = found.flatMap((document) =>
+        allocationViews(loadedOf<WaveState>(document, { schemaVersion }).state),
+      );
+      return [...new Map(views.map((view) => [view.groupId, view])).values()];
     },
   };
 };

@@ -102,24 +102,27 @@ const collectGarbage = (): void => {
   (runInNewContext("gc") as () => void)();
 };
 
-const profiler = new Session();
-profiler.connect();
+let profiler: Session | undefined;
 
 const actions: Record<string, () => unknown> = {
   "/report": report,
   "/reset": reset,
   "/collect-garbage": collectGarbage,
   "/profile/start": async () => {
+    profiler = new Session();
+    profiler.connect();
     await profiler.post("Profiler.enable");
     await profiler.post("Profiler.setSamplingInterval", { interval: 200 });
     await profiler.post("Profiler.start");
   },
-  "/profile/stop": async () => (await profiler.post("Profiler.stop")).profile,
+  "/profile/stop": async () => (await profiler?.post("Profiler.stop"))?.profile,
 };
 
-const server = createServer(async (request, response) => {
-  const result = await actions[request.url ?? ""]?.();
-  response.setHeader("Content-Type", "application/json").end(JSON.stringify(result ?? null));
+const server = createServer((request, response) => {
+  Promise.resolve(actions[request.url ?? ""]?.()).then(
+    (result) => response.setHeader("Content-Type", "application/json").end(JSON.stringify(result ?? null)),
+    (error) => response.writeHead(500).end(String(error)),
+  );
 });
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();

@@ -1,0 +1,49 @@
+/** Owns starting the processes that a benchmark compares ours with. */
+import { join } from "node:path";
+import { keyFiles } from "../supervisor/keys.ts";
+import type { Running } from "../supervisor/running.ts";
+import { startScript } from "../supervisor/script-process.ts";
+import type { OwnInstance } from "./instance.ts";
+
+const peer = (
+  own: Pick<OwnInstance, "folder">,
+  name: string,
+  options: { script: string; args?: string[]; env?: Record<string, string>; signal: AbortSignal },
+): Promise<Running> =>
+  startScript({
+    name,
+    script: join(import.meta.dirname, options.script),
+    args: options.args ?? [],
+    env: { ...process.env, ...options.env },
+    logFile: join(own.folder, "logs", `${name}.log`),
+    readyLine: /^listening (http:\S+)/,
+    signal: options.signal,
+  });
+
+/** The read of a case by Fastify, with our cache of verified tokens or verifying each request's token. */
+export const startFastifyPeer = (
+  own: Pick<OwnInstance, "folder" | "instance">,
+  tokenCache: "on" | "off",
+  signal: AbortSignal,
+): Promise<Running> => {
+  const { instance } = own;
+  return peer(own, `fastify-cache-${tokenCache}`, {
+    script: "fastify-peer.ts",
+    env: {
+      NODE_ENV: "production",
+      MONGODB_URL: instance.mongodbUrl,
+      JWKS_FILE: join(instance.keysDir, keyFiles.operatorJwks),
+      ISSUER: instance.operatorIssuer,
+      AUDIENCE: instance.audiences.operator,
+      CLAIM_NAMESPACE: instance.claimNamespace,
+      TOKEN_CACHE: tokenCache,
+    },
+    signal,
+  });
+};
+
+export const startHelloPeer = (
+  own: Pick<OwnInstance, "folder">,
+  server: "uws" | "node",
+  signal: AbortSignal,
+): Promise<Running> => peer(own, `hello-${server}`, { script: "hello-peer.ts", args: [server], signal });

@@ -1,0 +1,188 @@
+// The service's clients: every call by its route's name, every answer held against what the route promises, and waiting for
+// what only a read can show. Which calls make a story is the tests'.
+import { execFile } from "node:child_process";
+import { Agent, type IncomingHttpHeaders, request } from "node:http";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Ajv, type ValidateFunction } from "ajv";
+import addFormats from "ajv-formats";
+import type { Test } from "tap";
+import { problemsOf, type Route } from "../../gateway/route.ts";
+import { allRoutes } from "../../gateway/routes/all.ts";
+import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
+import { ProblemResponse } from "../../schemas/problem-response.ts";
+import { isUrnOf, type UrnKind } from "../../schemas/urn.ts";
+import type { DemoAirline } from "../../scripts/demonstration/provision.ts";
+import { type InstanceOptions, type Ledger, startInstance, type TestInstance } from "./instance.ts";
+
+export interface Call {
+  token?: string;
+  /** The path's parameters; written into it percent-encoded. */
+  params?: Record<string, string>;
+  query?: Record<string, string | number>;
+  body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  raw?: string | Buffer;
+  host?: string;
+  headers?: Record<string, string>;
+}
+
+export interface Told<Body> {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Body;
+}
+
+/** Members that problems have; the rest depends on the problem. */
+export interface Told4xx {
+  type: string;
+  status: number;
+  detail: string;
+  instance: string;
+  state?: string;
+  version?: number;
+  errors?: { pointer: string; detail: string }[];
+}
+
+export interface Delivery {
+  path: string;
+  verified: boolean;
+  duplicate: boolean;
+  eventUrn: string;
+  eventType: string;
+  headers: Record<string, string>;
+  body: { type: string; case_urn?: string; data: Record<string, unknown> } & Record<string, unknown>;
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+const withinMs = 30_000;
+const pauseMs = 20;
+
+const ajv = addFormats.default(new Ajv({ strict: false, allErrors: true }));
+ajv.addKeyword({
+  keyword: "urn",
+  type: "string",
+  schemaType: "array",
+  validate: (of: UrnKind[], text: string) => isUrnOf(text, of),
+});
+const compiled = new Map<string, ValidateFunction>();
+const isProblem = ajv.compile(ProblemResponse);
+
+const rowOf = (id: string): Route => {
+  const row = allRoutes.find((route) => route.id === id);
+  if (row === undefined) throw new Error(`no route is called ${id}`);
+  return row;
+};
+
+/** @throws Error when a success doesn't fit its route's schema, or an error is no problem */
+const checkPromise = (row: Route, { status, headers, body }: Told<unknown>): void => {
+  const doing = `${row.id} answered ${status}`;
+  if (status >= 400) {
+    if (!isProblem(body) || headers["content-type"] !== "application/problem+json")
+      throw new Error(`${doing} with no problem: ${JSON.stringify(body).slice(0, 300)}`);
+    const { type } = body as Told4xx;
+    if (problemsOf(row).some((code) => type.endsWith(`/${code}`))) return;
+    throw new Error(`${doing} with a problem that its route doesn't name: ${JSON.stringify(body)}`);
+  }
+  if (status !== row.success) throw new Error(`${doing}, its route says ${row.success}`);
+  if (row.produces === "text/html") return;
+  const fits = compiled.get(row.id) ?? ajv.compile(row.response);
+  compiled.set(row.id, fits);
+  if (!fits(body)) throw new Error(`${doing} with another body: ${ajv.errorsText(fits.errors)}`);
+};
+
+const send = (url: URL, method: string, call: Call): Promise<Told<unknown>> =>
+  new Promise((resolve, reject) => {
+    const body = call.raw ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
+    const headers: Record<string, string> = {
+      ...(call.token === undefined ? {} : { Authorization: `Bearer ${call.token}` }),
+      ...(call.host === undefined ? {} : { Host: call.host }),
+      ...(body === undefined
+        ? {}
+        : { "Content-Type": "application/json", "Content-Length": String(Buffer.byteLength(body)) }),
+      ...call.headers,
+    };
+    const sent = request(url, { method, headers, agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        const json = /json/.test(response.headers["content-type"] ?? "");
+        const told = json && text !== "" ? JSON.parse(text) : text;
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: told });
+      });
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+
+export interface Clients extends TestInstance {
+  /** @throws Error when the answer is not what the route's row promises */
+  call<Body = Record<string, unknown>>(routeId: string, call?: Call): Promise<Told<Body>>;
+  /** The same where a refusal is expected: its problem, whose status is the answer's. */
+  refused(routeId: string, call?: Call): Promise<Told4xx>;
+  /** A token of an operator who is scoped to one airport. */
+  scopedToken(airline: string, role: string, airport: string): Promise<string>;
+  /** Reads until it holds. @throws Error after 30 s, with what was read last */
+  eventually<Read>(what: string, read: () => Promise<Read>, holds: (read: Read) => boolean): Promise<Read>;
+  /** Deliveries to this airline's partner, of this case. */
+  deliveries(airline: DemoAirline, caseUrn?: string): Promise<Delivery[]>;
+  /** Pushes with what was answered beside the case. */
+  pushed(
+    airline: DemoAirline,
+    body: DisruptionPushBody,
+  ): Promise<Told<{ caseUrn: string; subCaseCount: number }>>;
+}
+
+/** A whole instance and its clients. */
+export async function startClients(t: Test, options: InstanceOptions = {}): Promise<Clients> {
+  const started = await startInstance(t, options);
+  const call: Clients["call"] = async <Body>(routeId: string, asked: Call = {}) => {
+    const row = rowOf(routeId);
+    const path = row.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(asked.params?.[name] ?? ""));
+    const url = new URL(`${row.prefixes.at(-1)}${path}`, started.instance.baseUrl);
+    for (const [name, value] of Object.entries(asked.query ?? {})) url.searchParams.set(name, String(value));
+    const told = await send(url, row.method.toUpperCase(), asked);
+    checkPromise(row, told);
+    return told as Told<Body>;
+  };
+  const eventually: Clients["eventually"] = async (what, read, holds) => {
+    const deadline = performance.now() + withinMs;
+    for (;;) {
+      const found = await read();
+      if (holds(found)) return found;
+      if (performance.now() > deadline)
+        throw new Error(
+          `${what}: not within ${withinMs} ms; last read ${JSON.stringify(found).slice(0, 2000)}`,
+        );
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  };
+  return {
+    ...started,
+    call,
+    eventually,
+    refused: async (routeId, asked) => {
+      const told = await call<Told4xx>(routeId, asked);
+      if (told.status < 400)
+        throw new Error(`${routeId} answered ${told.status}: ${JSON.stringify(told.body)}`);
+      return told.body;
+    },
+    scopedToken: async (airline, role, airport) => {
+      const script = join(import.meta.dirname, "../../scripts/token.ts");
+      const options = ["--airline", airline, "--role", role, "--airport", airport, "--data", started.dataDir];
+      const { stdout } = await promisify(execFile)(process.execPath, [script, "operator", ...options]);
+      return stdout.trim().split("\n").at(-1) ?? "";
+    },
+    deliveries: async ({ partners }, caseUrn) => {
+      const ledger = (await started.ledger("receiver")) as Ledger & { deliveries: Delivery[] };
+      return ledger.deliveries.filter(
+        ({ path, body }) =>
+          path === partners[0]?.clientId && (caseUrn === undefined || body.case_urn === caseUrn),
+      );
+    },
+    pushed: async (airline, body) =>
+      call("pushDisruption", { token: await started.partnerToken(airline), body }),
+  };
+}

@@ -1,0 +1,125 @@
+// Vendors of every kind in this process: what a call comes to is the test's choice, what the vendor then holds is kept by reference.
+import type { Instance } from "../../actors/vendor-adapter/instances.ts";
+import type {
+  HotelPort,
+  LookupOutcome,
+  MessagePort,
+  PaymentPort,
+  TransportPort,
+  WriteOutcome,
+} from "../../actors/vendor-adapter/ports.ts";
+import type { VendorVerb } from "../../schemas/vendor-call.ts";
+
+/** `lost-…`: the vendor's answer doesn't arrive; it was carried out, or it wasn't. */
+export const turns = ["done", "refused", "unavailable", "lost-done", "lost-not-done"] as const;
+export type Turn = (typeof turns)[number];
+
+interface Asked {
+  operation: VendorVerb | "lookup";
+  reference: string;
+  request: Readonly<Record<string, unknown>>;
+}
+
+const money = (amountMinor: number) => ({ amountMinor, currency: "USD" });
+
+/** What each operation gives, and the state in which it leaves what the reference names. */
+const gives: Readonly<Record<VendorVerb, { state: string; result(reference: string): object }>> = {
+  hold: {
+    state: "HELD",
+    result: (r) => ({ holdId: `H-${r}`, expiresAt: "2026-11-21T22:00:00Z", total: money(1) }),
+  },
+  book: {
+    state: "BOOKED",
+    result: (r) => ({ bookingId: `B-${r}`, confirmationNumber: "C", total: money(1) }),
+  },
+  cancel: { state: "CANCELLED", result: () => ({ cancelledAt: "2026-11-21T22:00:00Z", fee: money(0) }) },
+  "issue-card": {
+    state: "ACTIVE",
+    result: (r) => ({ cardId: `K-${r}`, last4: "4242", expiryMonth: 1, expiryYear: 2027, balance: money(1) }),
+  },
+  "cancel-card": {
+    state: "CANCELLED",
+    result: (r) => ({ cardId: `K-${r}`, last4: "4242", expiryMonth: 1, expiryYear: 2027, balance: money(0) }),
+  },
+  "book-ride": {
+    state: "BOOKED",
+    result: (r) => ({ rideId: `R-${r}`, vehicleType: "SHUTTLE", pickupAt: "2026-11-21T21:40:00Z" }),
+  },
+  "cancel-ride": {
+    state: "CANCELLED",
+    result: (r) => ({ rideId: `R-${r}`, vehicleType: "SHUTTLE", pickupAt: "2026-11-21T21:40:00Z" }),
+  },
+  send: { state: "SENT", result: (r) => ({ messageId: `M-${r}`, acceptedAt: "2026-11-21T21:00:00Z" }) },
+};
+
+export interface VendorsInMemory {
+  hotel: Instance;
+  payment: Instance;
+  transport: Instance;
+  message: Instance;
+  /** Everything that was asked, in order. */
+  asked: Asked[];
+  /** By reference: the state of what the vendors hold. */
+  held: Map<string, string>;
+}
+
+/** @param turnOf what this call comes to; of a look-up `done` answers, everything else is unavailable */
+export const vendorsInMemory = (turnOf: (asked: Asked) => Turn): VendorsInMemory => {
+  const asked: Asked[] = [];
+  const held = new Map<string, string>();
+  const found = new Map<string, object>();
+  const settled = new Map<string, WriteOutcome<object>>();
+
+  /** A vendor gives the same answer to the same reference, and an operation that is over isn't done again. */
+  const write =
+    (operation: VendorVerb) =>
+    async (request: { reference: string }): Promise<WriteOutcome<never>> => {
+      const { reference } = request;
+      const call: Asked = { operation, reference, request: { ...request } };
+      asked.push(call);
+      const turn = turnOf(call);
+      if (turn === "unavailable") return { outcome: "unavailable", detail: "busy" };
+      if (turn === "lost-not-done") return { outcome: "in-doubt", detail: "no answer" };
+      const key = `${operation} ${reference}`;
+      const known = settled.get(key);
+      if (known === undefined && turn === "refused")
+        settled.set(key, { outcome: "refused", code: "SOLD_OUT", detail: "no" });
+      if (known === undefined && turn !== "refused") {
+        const { state, result } = gives[operation];
+        held.set(reference, state);
+        found.set(reference, { state, ...result(reference) });
+        settled.set(key, { outcome: "done", ...result(reference) });
+      }
+      if (turn === "lost-done") return { outcome: "in-doubt", detail: "no answer" };
+      return settled.get(key) as WriteOutcome<never>;
+    };
+
+  const lookup = async (request: { reference: string }): Promise<LookupOutcome<never>> => {
+    const call: Asked = { operation: "lookup", reference: request.reference, request: { ...request } };
+    asked.push(call);
+    if (turnOf(call) !== "done") return { outcome: "unavailable", detail: "busy" };
+    const state = found.get(request.reference);
+    return state === undefined
+      ? { outcome: "none" }
+      : ({ outcome: "done", ...state } as unknown as LookupOutcome<never>);
+  };
+
+  const hotel: HotelPort = {
+    search: async () => ({ outcome: "done", offers: [] }),
+    hold: write("hold"),
+    book: write("book"),
+    cancel: write("cancel"),
+    lookup,
+  };
+  const payment: PaymentPort = { issueCard: write("issue-card"), cancelCard: write("cancel-card"), lookup };
+  const transport: TransportPort = { book: write("book-ride"), cancel: write("cancel-ride"), lookup };
+  const message: MessagePort = { send: write("send"), lookup };
+  return {
+    hotel: { name: "stayhub", kind: "hotel", port: hotel },
+    payment: { name: "cardworks", kind: "payment", port: payment },
+    transport: { name: "ridefleet", kind: "transport", port: transport },
+    message: { name: "sendwell", kind: "message", port: message },
+    asked,
+    held,
+  };
+};

@@ -1,0 +1,91 @@
+// Cases for the tables of planning and progress: so many parties of one booking each, opened, provisioned and planned.
+import { decide } from "../../../actors/case/decide.ts";
+import { outgoing } from "../../../actors/case/reactions.ts";
+import { type CaseEvent, type CaseState, evolve, type Stage } from "../../../actors/case/state.ts";
+import type { Received } from "../../../actors/runtime/decider.ts";
+import type { ResolvedPolicy } from "../../../schemas/policy.ts";
+import { urn } from "../../../schemas/urn.ts";
+import type { Tier } from "../../../schemas/vocabulary.ts";
+import { eventsOf, folded, received, supervisor } from "../../harness/given.ts";
+
+export const rules = { decide, evolve, outgoing };
+export const caseId = "XN-CASE";
+
+export const policy = (more: Partial<ResolvedPolicy> = {}): ResolvedPolicy => ({
+  policyId: "XN-POLICY",
+  version: 3,
+  name: "Any night",
+  minStars: undefined,
+  maxDistanceKm: undefined,
+  maxNightlyRate: undefined,
+  requiredAmenities: [],
+  excludedChains: [],
+  acceptedPayments: ["GUARANTEE"],
+  allowProviders: undefined,
+  lateCheckoutMinutes: 0,
+  earlyCheckInMinutes: 0,
+  mode: "ON_DEMAND",
+  autoApproveDemand: true,
+  maxAutomaticRoomsPerWave: 10,
+  incrementalRequiresApproval: false,
+  weights: { cost: 0.6, distance: 0.25, consolidation: 0.15 },
+  transport: { mode: "SHUTTLE", perTier: {}, minutesBeforePickup: 180, shuttleCapacity: 24, onDemand: false },
+  autoBook: true,
+  maxOccupancy: 2,
+  incidentalsMinor: 0,
+  ...more,
+});
+export type Policies = Partial<Record<Tier, ResolvedPolicy | null>>;
+export const economy: Policies = { ECONOMY: policy() };
+export const asking: Policies = { ECONOMY: policy({ autoApproveDemand: false }) };
+
+/** A case of one PNR per entry, with so many passengers in this cabin; two cabins: a group that spans them. */
+export type Party = [passengers: number, ...cabins: string[]];
+export const next = (scheduledDeparture: string) => ({ iataDesignator: "XN484", scheduledDeparture });
+export const tomorrow = next("2026-11-22T14:00:00Z");
+export const open = (parties: Party[], nextFlight: unknown = tomorrow): Received =>
+  received("case.open", {
+    externalEventId: "E1",
+    flight: {
+      iataDesignator: "XN482",
+      originAirport: "JFK",
+      destinationAirport: "MAD",
+      scheduledDeparture: "2026-11-21T21:30:00Z",
+    },
+    disruption: { type: "CANCELLED", reason: "WEATHER", decidedAt: "2026-11-21T20:45:00Z" },
+    nextFlight,
+    passengers: parties.flatMap(([count, ...cabins], p) =>
+      Array.from({ length: count }, (_, i) => ({
+        pnr: `P${p}`,
+        lastName: `N${i}`,
+        cabinClass: cabins[i % cabins.length],
+        contact: { email: "a@example.com" },
+      })),
+    ),
+  });
+export const provisioned = (count: number) => received("case.note-provisioned", { from: 0, count });
+export const plan = received("case.plan");
+export const provisionedCase = (parties: Party[], nextFlight?: unknown): CaseEvent[] =>
+  eventsOf(rules, [] as CaseEvent[], open(parties, nextFlight), provisioned(parties.length));
+export const plannedCase = (parties: Party[], policies: Policies): CaseEvent[] =>
+  eventsOf(rules, provisionedCase(parties), [plan, policies]);
+export const stateOf = (events: CaseEvent[]): CaseState => folded(rules, events) as CaseState;
+export const groupIds = (events: CaseEvent[]): string[] =>
+  stateOf(events).groups.map(({ groupId }) => groupId);
+export const typesOf = (events: CaseEvent[]): string[] => events.map(({ type }) => type);
+
+export const pair: Party = [2, "ECONOMY"];
+export const human = (name: string, data: object, more: Partial<Received> = {}) =>
+  received(`case.${name}`, data, { principal: supervisor, ...more });
+export const requestDemand = (roomsRequested: number, type = "INCREMENTAL", more: Partial<Received> = {}) =>
+  human("request-demand", { type, roomsRequested }, more);
+export const demandUrn = (events: CaseEvent[], i = 0): string =>
+  urn("demand", stateOf(events).demands[i]?.demandId ?? "");
+export const approve = (events: CaseEvent[], i = 0) =>
+  human("approve-demand", { demandUrn: demandUrn(events, i), reason: "Full house" });
+export const reject = (events: CaseEvent[], i = 0) =>
+  human("reject-demand", { demandUrn: demandUrn(events, i), reason: "Airport closed" });
+export const noteGroup = (groupId: string | undefined, stage: Stage) =>
+  received("case.note-group", { groupId, stage });
+export const noteWave = (events: CaseEvent[], allocated: string[], unplaced: string[] = []) =>
+  received("case.note-wave", { waveId: stateOf(events).waveId, allocated, unplaced });
