@@ -1,13 +1,15 @@
 // The command `scripts/admin`: finds the subcommand, opens what it needs of the running instance, prints its answer.
 import { parseArgs } from "node:util";
+import type { MongoClient } from "mongodb";
 import { Problem } from "../schemas/problems.ts";
 import { openStreams, type Streams } from "../streams/connection.ts";
+import { checkSubcommands } from "./administration/check.ts";
 import type { InstanceClient } from "./administration/client.ts";
 import { deadLetterSubcommands } from "./administration/dead-letters.ts";
 import { partnerSubcommands } from "./administration/partners.ts";
 import type { Reach, Subcommand } from "./administration/subcommand.ts";
 import { tenantSubcommands } from "./administration/tenants.ts";
-import { unreachable } from "./administration/unreachable.ts";
+import { unreachable, withoutPassword } from "./administration/unreachable.ts";
 import { vendorSubcommands } from "./administration/vendors.ts";
 import { readInstance } from "./supervisor/environment.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
@@ -17,6 +19,7 @@ const subcommands: Record<string, Subcommand> = {
   ...partnerSubcommands,
   ...vendorSubcommands,
   ...deadLetterSubcommands,
+  ...checkSubcommands,
 };
 
 const help = `Usage: scripts/admin <command> [options]
@@ -27,7 +30,7 @@ ${Object.values(subcommands)
   .map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
   .join("\n")}
 
-  --data <folder>  of the instance (default .data); NATS_URL, when set, names its server instead
+  --data <folder>  of the instance (default .data); NATS_URL and MONGODB_URL, when set, name its servers instead
   --json           prints the answer as JSON
   --help           this text
 
@@ -40,12 +43,13 @@ async function main(args: string[]): Promise<boolean> {
     console.log(help);
     return true;
   }
-  const name = args.slice(0, 2).join(" ");
+  const words = subcommands[args[0] ?? ""] === undefined ? 2 : 1;
+  const name = args.slice(0, words).join(" ");
   const subcommand = subcommands[name];
   if (subcommand === undefined)
     throw new UsageError(`there is no command '${name}': see scripts/admin --help`);
   const { values, positionals } = parseArgs({
-    args: args.slice(2),
+    args: args.slice(words),
     options: {
       data: { type: "string", default: ".data" },
       json: { type: "boolean", default: false },
@@ -53,7 +57,11 @@ async function main(args: string[]): Promise<boolean> {
     },
     allowPositionals: true,
   });
-  const opened = reachOf(process.env.NATS_URL || (() => readInstance(String(values.data)).natsUrl));
+  const instance = () => readInstance(String(values.data));
+  const opened = reachOf({
+    natsUrl: () => process.env.NATS_URL || instance().natsUrl,
+    mongodbUrl: () => process.env.MONGODB_URL || instance().mongodbUrl,
+  });
   try {
     const { json, text, failed = false } = await subcommand.run(values, positionals, opened.reach);
     console.log(values.json === true ? JSON.stringify(json, null, 2) : text);
@@ -63,30 +71,60 @@ async function main(args: string[]): Promise<boolean> {
   }
 }
 
+/** Where the instance's servers are, looked up when they are needed. */
+interface Addresses {
+  natsUrl(): string;
+  mongodbUrl(): string;
+}
+
 /** Opens each at most once. */
-function reachOf(natsUrl: string | (() => string)): { reach: Reach; close(): Promise<void> } {
-  const url = () => (typeof natsUrl === "string" ? natsUrl : natsUrl());
+function reachOf({ natsUrl, mongodbUrl }: Addresses): { reach: Reach; close(): Promise<void> } {
   let client: Promise<InstanceClient> | undefined;
   let streams: Promise<Streams> | undefined;
+  let documents: Promise<{ mongodb: MongoClient; databasePrefix: string }> | undefined;
   return {
     reach: {
       client: () => {
         // Loaded when needed: the broker alone takes longer to load than all the rest.
-        client ??= import("./administration/client.ts").then(({ openClient }) => openClient(url()));
+        client ??= import("./administration/client.ts").then(({ openClient }) => openClient(natsUrl()));
         return client;
       },
       streams: () => {
-        streams ??= openStreams(url(), "admin").catch((error) => {
-          throw unreachable(url(), error);
+        streams ??= openStreams(natsUrl(), "admin").catch((error) => {
+          throw unreachable(natsUrl(), error);
         });
         return streams;
       },
+      documents: () => {
+        documents ??= openDocumentServer(mongodbUrl());
+        return documents;
+      },
     },
     close: async () => {
-      const closing = [client, streams].map(async (opening) => (await opening)?.close());
+      const closing = [client, streams, documents?.then(({ mongodb }) => mongodb)].map(async (opening) =>
+        (await opening)?.close(),
+      );
       await Promise.allSettled(closing);
     },
   };
+}
+
+async function openDocumentServer(url: string): Promise<{ mongodb: MongoClient; databasePrefix: string }> {
+  const [{ MongoClient }, { Environment }] = await Promise.all([
+    import("mongodb"),
+    import("../config/config.ts"),
+  ]);
+  const mongodb = new MongoClient(url, { serverSelectionTimeoutMS: 5000, appName: "stopover-admin" });
+  try {
+    await mongodb.connect();
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new StartFailure(
+      `no document server answers at ${withoutPassword(url)} (${reason}): is the instance running?`,
+    );
+  }
+  const { default: usual } = Environment.properties.DATABASE_PREFIX as { default?: string };
+  return { mongodb, databasePrefix: process.env.DATABASE_PREFIX || (usual ?? "stopover") };
 }
 
 try {

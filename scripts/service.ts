@@ -46,8 +46,19 @@ const start = async (
     documents &&
     (await startActors({ config, broker, streams, documents, tenants, log, names: role.actors }));
   if (actors === undefined) await broker.start();
+  let streamsUp = true;
+  void (async () => {
+    for await (const { type } of streams.connection.status()) {
+      if (type === "disconnect") streamsUp = false;
+      if (type === "reconnect") streamsUp = true;
+    }
+  })();
   const readiness = () => {
-    const checks = { streams: !streams.connection.isClosed(), broker: broker.started };
+    const checks = {
+      streams: streamsUp,
+      broker: broker.started,
+      ...(documents === undefined ? {} : { documents: documents.reachable() }),
+    };
     return { ready: Object.values(checks).every(Boolean), checks };
   };
   let gateway: Gateway | undefined;

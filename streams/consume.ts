@@ -11,6 +11,7 @@ import {
 import { nanos } from "@nats-io/transport-node";
 import type { Logger } from "pino";
 import type { Streams } from "./connection.ts";
+import { outageOf } from "./outage.ts";
 import { publish } from "./publish.ts";
 import { deadSubject, parseSubject } from "./subjects.ts";
 import type { StreamName } from "./topology.ts";
@@ -47,6 +48,8 @@ export interface Consumption {
   /** Without a sign of life for this long a message is given to another process. Default: 30 s. */
   ackWaitMs?: number;
   handle(delivery: Delivery): Promise<Disposition>;
+  /** Milliseconds until the next try after this many thrown errors. Default: {@link backoffMs}. */
+  delayMs?(failures: number): number;
   log: Logger;
   /** Called just before a message is acknowledged; fault tests die here. */
   beforeAck?(delivery: Delivery): void;
@@ -64,18 +67,8 @@ const errorsMax = 8;
 /** JetStream's error code (JSConsumerAlreadyExists). */
 const consumerAlreadyExists = 10_148;
 
+/** No message is to blame for an outage: it waits, and is never counted towards a dead letter, however long it takes. */
 const outageDelayMs = 2000;
-
-/**
- * The database or NATS is away: nothing is wrong with the message, so it is never counted towards a dead letter, however
- * long the outage. By name, since the drivers' classes come in several copies.
- */
-const isOutage = (error: unknown): boolean =>
-  error instanceof Error &&
-  (/^Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|NotConnected|TopologyClosed|WaitQueueTimeout)Error$/.test(
-    error.name,
-  ) ||
-    /^(TimeoutError|ConnectionError|ClosedConnectionError|NoRespondersError|RequestError)$/.test(error.name));
 
 /** 200 ms, 400 ms … at most 10 s. */
 export const backoffMs = (failures: number): number => Math.min(200 * 2 ** (failures - 1), 10_000);
@@ -200,7 +193,7 @@ class Worker {
     try {
       return await this.#consumption.handle(delivery);
     } catch (error) {
-      if (isOutage(error)) {
+      if (outageOf(error) !== undefined) {
         this.#consumption.log.warn(
           { subject: message.subject, error: String(error) },
           "waiting out an outage",
@@ -212,7 +205,7 @@ class Worker {
       this.#consumption.log.error({ subject: message.subject, failures, err: error }, "handling failed");
       if (failures >= errorsMax)
         return { kind: "dead", reason: error instanceof Error ? error.message : String(error) };
-      return { kind: "later", delayMs: backoffMs(failures) };
+      return { kind: "later", delayMs: (this.#consumption.delayMs ?? backoffMs)(failures) };
     }
   }
 

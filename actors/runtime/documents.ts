@@ -12,7 +12,8 @@ export interface Documents {
   tenant(code: string): TenantDocuments;
   /** What belongs to no single airline: tenants, catalogues. */
   readonly platform: { collection<T extends Document>(name: string): Collection<T> };
-  ping(): Promise<void>;
+  /** Whether the driver sees a server that it could write to. */
+  reachable(): boolean;
   close(): Promise<void>;
 }
 
@@ -26,6 +27,10 @@ export const openDocuments = async (url: string, prefix: string): Promise<Docume
     serverSelectionTimeoutMS: 5000,
     maxPoolSize: 40,
     appName: "stopover",
+  });
+  let reachable = false;
+  client.on("topologyDescriptionChanged", ({ newDescription }) => {
+    reachable = [...newDescription.servers.values()].some(({ isWritable }) => isWritable);
   });
   await client.connect();
   const known = new Map<string, TenantDocuments>();
@@ -41,9 +46,7 @@ export const openDocuments = async (url: string, prefix: string): Promise<Docume
       return handle;
     },
     platform: { collection: (name) => platform.collection(name) },
-    ping: async () => {
-      await platform.command({ ping: 1 });
-    },
+    reachable: () => reachable,
     close: () => client.close(),
   };
 };

@@ -10,6 +10,7 @@ import { Problem } from "../../schemas/problems.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { Streams } from "../../streams/connection.ts";
 import type { Consuming, Delivery } from "../../streams/consume.ts";
+import { outageOf } from "../../streams/outage.ts";
 import type { LiveTenantDirectory } from "../../streams/tenant-directory.ts";
 import type { Clock } from "./clock.ts";
 import { consumeCommands, consumeReactions } from "./consume.ts";
@@ -224,6 +225,13 @@ const replyOf = (
 const verbsOf = (actor: Actor): ReadonlySet<string> =>
   new Set([...actor.deciders.flatMap((decider) => decider.commands), ...Object.keys(actor.commands ?? {})]);
 
+/** Contract, "Errors": 503 with failedDomain and Retry-After. */
+const outageProblem = (failedDomain: string): Problem =>
+  new Problem("upstream/unavailable", `The ${failedDomain} behind this service do not answer right now.`, {
+    failedDomain,
+    retryAfterSeconds: 30,
+  });
+
 /** Actions answer problems as data, so that a refusal looks the same from this process and from another. */
 const schemaOf = (
   actor: Actor,
@@ -237,7 +245,9 @@ const schemaOf = (
       if (error instanceof Problem) return { problem: error.record() };
       if (error instanceof NotYet)
         return { problem: new Problem("not-found/resource", error.message).record() };
-      log.error({ action: name, err: error }, "action failed");
+      const away = outageOf(error);
+      log.error({ action: name, away, err: error }, "action failed");
+      if (away !== undefined) return { problem: outageProblem(away).record() };
       throw error;
     }
   };

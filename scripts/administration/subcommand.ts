@@ -1,15 +1,17 @@
 // What a subcommand of scripts/admin is: its words, its options, and a run that gives an answer for people and for programs.
 import type { ParseArgsOptionsConfig } from "node:util";
+import type { MongoClient } from "mongodb";
 import type { Streams } from "../../streams/connection.ts";
 import { StartFailure } from "../supervisor/start-failure.ts";
 import type { InstanceClient } from "./client.ts";
 
 export type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
-/** Both are opened when first asked for, and closed by the caller of `run`. */
+/** Each is opened when first asked for, and closed by the caller of `run`. */
 export interface Reach {
   client(): Promise<InstanceClient>;
   streams(): Promise<Streams>;
+  documents(): Promise<{ mongodb: MongoClient; databasePrefix: string }>;
 }
 
 export interface Answer {

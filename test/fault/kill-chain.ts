@@ -54,8 +54,13 @@ export interface KillChain {
   groups: number;
 }
 
-/** Short waits, so that what a death left is taken up soon. */
-export const eagerSettings = { SWEEP_INTERVAL_MS: "300", STEP_DEADLINE_MS: "1500", ACK_WAIT_MS: "1000" };
+/** What a death leaves is taken up soon; a search may take its time on a busy machine. */
+export const eagerSettings = {
+  SWEEP_INTERVAL_MS: "300",
+  STEP_DEADLINE_MS: "1500",
+  ACK_WAIT_MS: "1000",
+  HOTEL_SEARCH_MS: "10000",
+};
 
 const withinMs = 60_000;
 
@@ -64,10 +69,12 @@ class Mortal {
   readonly #t: Test;
   readonly #service: ServiceProcess;
   readonly #points: string[];
+  readonly #it: TestInstance;
 
-  constructor(t: Test, service: ServiceProcess, points: readonly string[]) {
+  constructor(t: Test, it: TestInstance, points: readonly string[]) {
     this.#t = t;
-    this.#service = service;
+    this.#it = it;
+    this.#service = it.services[0] as ServiceProcess;
     this.#points = [...points];
   }
 
@@ -94,9 +101,13 @@ class Mortal {
   async death(): Promise<void> {
     const late = AbortSignal.timeout(withinMs);
     await new Promise<void>((resolve, reject) => {
-      late.addEventListener("abort", () => reject(new Error(`nothing died at ${this.point}`)), {
-        once: true,
-      });
+      late.addEventListener(
+        "abort",
+        () => reject(new Error(`nothing died at ${this.point}: ${this.#it.events.summary()}`)),
+        {
+          once: true,
+        },
+      );
       this.#service.exited.then(() => resolve(), reject);
     });
     await this.#died(this.point);
@@ -124,13 +135,12 @@ class Mortal {
 export const runKillChain = async (t: Test, chain: KillChain): Promise<void> => {
   const it = await startInstance(t, { settings: eagerSettings });
   const xn = it.airlines[0];
-  const service = it.services[0] as ServiceProcess;
   const token = await it.partnerToken(xn);
   const push = (body: DisruptionPushBody) =>
     it.ask({ method: "POST", path: "/partner/v1/disruptions", token, body });
   const flights: DisruptionPushBody[] = [];
 
-  const pushed = new Mortal(t, service, chain.pushPoints);
+  const pushed = new Mortal(t, it, chain.pushPoints);
   await pushed.next();
   while (pushed.point !== "") {
     const flight = smallFlight("XN", `K${flights.length}`, chain.groups);
@@ -159,7 +169,7 @@ const decideAll = async (
   points: readonly string[],
 ): Promise<void> => {
   const xn = it.airlines[0];
-  const deciding = new Mortal(t, it.services[0] as ServiceProcess, points);
+  const deciding = new Mortal(t, it, points);
   await deciding.next();
   const logIn = async (traveller: { pnr: string; lastName: string }): Promise<string> => {
     const body = { ...traveller, captcha: it.instance.captcha };

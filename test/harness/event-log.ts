@@ -44,9 +44,7 @@ export class EventLog {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
         this.#waiting.delete(look);
-        const counts: Record<string, number> = {};
-        for (const { type } of this.all) counts[type] = (counts[type] ?? 0) + 1;
-        reject(new Error(`${what}: not within ${withinMs} ms; events were ${JSON.stringify(counts)}`));
+        reject(new Error(`${what}: not within ${withinMs} ms; events were ${this.summary()}`));
       }, withinMs);
       const look = () => {
         if (!holds()) return;
@@ -57,6 +55,13 @@ export class EventLog {
       this.#waiting.add(look);
       look();
     });
+  }
+
+  /** How many of each type, for a failure's message. */
+  summary(): string {
+    const counts: Record<string, number> = {};
+    for (const { type } of this.all) counts[type] = (counts[type] ?? 0) + 1;
+    return JSON.stringify(counts);
   }
 
   /** Waits for `count` different events of this type (of this case). */

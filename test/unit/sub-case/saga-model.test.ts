@@ -69,12 +69,12 @@ class Night {
     this.answers.push(answer);
   }
 
-  /** An adapter dies after its work, before or after its answer, and the command comes again. */
-  async carryOutTwice(which: number, times: { turn: Turn; lookup: Turn; answered: boolean }): Promise<void> {
+  /** An adapter dies after its work and before its answer: the command comes again. */
+  async carryOutTwice(which: number, times: { turn: Turn; lookup: Turn }): Promise<void> {
     const sent = this.commands[which % this.commands.length];
     if (sent === undefined) return;
     await this.carryOut(which, times.turn, times.lookup);
-    if (!times.answered) this.answers.pop();
+    this.answers.pop();
     this.commands.push({ ...sent, redelivered: true });
   }
 
@@ -159,7 +159,6 @@ const action = fc.oneof(
       which,
       turn,
       lookup: turn,
-      answered: fc.boolean(),
     }),
   },
 );

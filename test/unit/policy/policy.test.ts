@@ -1,0 +1,307 @@
+// Which policy applies, what its blanks mean, and how one comes into force, as tables.
+import fc from "fast-check";
+import t from "tap";
+import { type Candidate as Activated, decideContext, decidePolicy } from "../../../actors/policy/decide.ts";
+import { type Candidate, matchPolicy, resolvePolicy, weightsOf } from "../../../actors/policy/match.ts";
+import {
+  type ContextEvent,
+  type ContextState,
+  contextKeyOf,
+  evolveContext,
+  evolvePolicy,
+  type PolicyState,
+} from "../../../actors/policy/state.ts";
+import { policyView } from "../../../actors/policy/view.ts";
+import type { PolicyBody } from "../../../schemas/policy.ts";
+import type { Tier } from "../../../schemas/vocabulary.ts";
+import { evening, eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
+
+const xn = "urn:airline:XN";
+const body = (more: Partial<PolicyBody> = {}): PolicyBody => ({
+  name: "Any",
+  context: {},
+  tiers: ["ECONOMY"],
+  ...more,
+});
+const stateOf = (text: PolicyBody): PolicyState => ({
+  body: text,
+  contextKey: contextKeyOf(text),
+  createdAt: evening,
+  createdBy: supervisor.urn,
+});
+const candidate = (policyId: string, text: Partial<PolicyBody>, activatedAt = evening): Candidate => ({
+  policyId,
+  version: 1,
+  activatedAt,
+  policy: stateOf(body(text)),
+});
+
+t.test("the first match wins, from the narrowest context to the widest", async (t) => {
+  const everywhere = candidate("global", {});
+  const airline = candidate("airline", { context: { airline: xn } });
+  const airport = candidate("airport", { context: { airport: "JFK" } });
+  const both = candidate("both", { context: { airport: "JFK", airline: xn } });
+  const table: [string, Candidate[], string, Tier, string | undefined, string | undefined][] = [
+    ["all four", [everywhere, airline, airport, both], "JFK", "ECONOMY", "both", "airport+airline+tier"],
+    ["without that", [everywhere, airline, airport], "JFK", "ECONOMY", "airport", "airport+tier"],
+    ["without the airport's", [everywhere, airline], "JFK", "ECONOMY", "airline", "airline+tier"],
+    ["only the widest", [everywhere], "JFK", "ECONOMY", "global", "global by tier"],
+    ["elsewhere", [both, airport, airline, everywhere], "LAX", "ECONOMY", "airline", "airline+tier"],
+    ["nowhere", [both, airport], "LAX", "ECONOMY", undefined, undefined],
+    ["another tier", [both, airport, airline, everywhere], "JFK", "FIRST", undefined, undefined],
+    ["none at all", [], "JFK", "ECONOMY", undefined, undefined],
+    [
+      "a wide one of the tier beats a narrow one of another",
+      [candidate("first", { context: { airport: "JFK" }, tiers: ["FIRST"] }), everywhere],
+      "JFK",
+      "ECONOMY",
+      "global",
+      "global by tier",
+    ],
+    [
+      "of two alike the later",
+      [candidate("old", {}), candidate("new", { tiers: ["ECONOMY", "CREW"] }, secondsLater(1))],
+      "JFK",
+      "ECONOMY",
+      "new",
+      "global by tier",
+    ],
+    [
+      "however late a wider one is",
+      [candidate("new", {}, secondsLater(9)), airport],
+      "JFK",
+      "ECONOMY",
+      "airport",
+      "airport+tier",
+    ],
+  ];
+  for (const [what, candidates, where, tier, policyId, matchedBy] of table) {
+    for (const order of [candidates, [...candidates].reverse()]) {
+      const match = matchPolicy(order, where, tier);
+      t.equal(match?.candidate.policyId, policyId, what);
+      t.equal(match?.matchedBy, matchedBy, what);
+    }
+  }
+});
+
+t.test("weights sum to one", async (t) => {
+  const third = 1 / 3;
+  const table: [string, Partial<PolicyBody>, [number, number, number]][] = [
+    ["the contract's defaults", {}, [0.6, 0.25, 0.15]],
+    ["given", { allocationWeights: { cost: 0.5, distance: 0.5, consolidation: 0 } }, [0.5, 0.5, 0]],
+    ["scaled", { allocationWeights: { cost: 1, distance: 1, consolidation: 1 } }, [third, third, third]],
+    ["consolidation replaced", { consolidationWeight: 0.65 }, [0.4, 0.25 / 1.5, 0.65 / 1.5]],
+    [
+      "replaced in given ones",
+      { allocationWeights: { cost: 1, distance: 0, consolidation: 1 }, consolidationWeight: 0 },
+      [1, 0, 0],
+    ],
+    [
+      "all nought means nothing",
+      { allocationWeights: { cost: 0, distance: 0, consolidation: 0 } },
+      [0.6, 0.25, 0.15],
+    ],
+  ];
+  for (const [what, text, [cost, distance, consolidation]] of table) {
+    const found = weightsOf(body(text));
+    const near = (a: number, b: number) => Math.abs(a - b) < 1e-9;
+    t.ok(
+      near(found.cost, cost) && near(found.distance, distance) && near(found.consolidation, consolidation),
+      what,
+    );
+  }
+  const share = fc.double({ min: 0, max: 1, noNaN: true });
+  fc.assert(
+    fc.property(
+      share,
+      share,
+      share,
+      fc.option(share, { nil: undefined }),
+      (cost, distance, consolidation, consolidationWeight) => {
+        const found = weightsOf(
+          body({
+            allocationWeights: { cost, distance, consolidation },
+            ...(consolidationWeight === undefined ? {} : { consolidationWeight }),
+          }),
+        );
+        const all = Object.values(found);
+        return (
+          all.every((weight) => weight >= 0) &&
+          Math.abs(all.reduce((sum, weight) => sum + weight, 0) - 1) < 1e-9
+        );
+      },
+    ),
+  );
+});
+
+t.test("what a policy leaves out", async (t) => {
+  const bare = resolvePolicy(candidate("p", {}), "USD", "USD");
+  t.strictSame(bare, {
+    policyId: "p",
+    version: 1,
+    name: "Any",
+    minStars: undefined,
+    maxDistanceKm: undefined,
+    maxNightlyRate: undefined,
+    requiredAmenities: [],
+    excludedChains: [],
+    acceptedPayments: ["GUARANTEE"],
+    allowProviders: undefined,
+    lateCheckoutMinutes: 0,
+    earlyCheckInMinutes: 0,
+    mode: "ON_DEMAND",
+    autoApproveDemand: false,
+    maxAutomaticRoomsPerWave: 0,
+    incrementalRequiresApproval: false,
+    weights: { cost: 0.6, distance: 0.25, consolidation: 0.15 },
+    transport: {
+      mode: "SHUTTLE",
+      perTier: {},
+      minutesBeforePickup: 180,
+      shuttleCapacity: 24,
+      onDemand: false,
+    },
+    autoBook: true,
+    maxOccupancy: 2,
+    incidentalsMinor: 0,
+  });
+  const said: Partial<PolicyBody> = {
+    constraints: {
+      minStars: 4,
+      maxDistanceKm: 20,
+      requiredAmenities: ["WIFI"],
+      acceptedPayments: ["CARD"],
+      allowProviders: ["direct"],
+    },
+    buffers: { lateCheckoutMinutes: 60 },
+    mode: "BATCH",
+    autoApproveDemand: true,
+    maxAutomaticRoomsPerWave: 40,
+    autoBook: false,
+    maxOccupancy: 3,
+    transport: { mode: "PRIVATE_CAR", perTier: { FIRST: "PRIVATE_CAR" } },
+  };
+  t.match(resolvePolicy(candidate("p", said), "USD", "USD"), {
+    minStars: 4,
+    maxDistanceKm: 20,
+    requiredAmenities: ["WIFI"],
+    acceptedPayments: ["CARD"],
+    allowProviders: ["direct"],
+    lateCheckoutMinutes: 60,
+    earlyCheckInMinutes: 0,
+    mode: "BATCH",
+    maxAutomaticRoomsPerWave: 40,
+    autoBook: false,
+    maxOccupancy: 3,
+    transport: { mode: "PRIVATE_CAR", perTier: { FIRST: "PRIVATE_CAR" }, shuttleCapacity: 24 },
+  });
+});
+
+t.test("the nightly limit, in the currency of the place", async (t) => {
+  const table: [number, string, string, number][] = [
+    [129.5, "EUR", "EUR", 12_950],
+    [100, "EUR", "USD", 11_500],
+    [115, "USD", "EUR", 10_000],
+    [100, "EUR", "JPY", 17_600],
+    [17_600, "JPY", "EUR", 10_000],
+    [0.07, "USD", "USD", 7],
+  ];
+  for (const [maxNightlyRate, from, to, amountMinor] of table) {
+    const { maxNightlyRate: limit } = resolvePolicy(
+      candidate("p", { constraints: { maxNightlyRate } }),
+      from,
+      to,
+    );
+    t.strictSame(limit, { amountMinor, currency: to }, `${maxNightlyRate} ${from} in ${to}`);
+  }
+  t.strictSame(
+    resolvePolicy(candidate("p", { constraints: { maxNightlyRate: 9 } }), "XYZ", "XYZ").maxNightlyRate,
+    { amountMinor: 900, currency: "XYZ" },
+    "no rate is needed at home",
+  );
+});
+
+t.test("contexts", async (t) => {
+  const key = (context: PolicyBody["context"], ...tiers: Tier[]) => contextKeyOf({ context, tiers });
+  t.equal(key({}, "FIRST", "ECONOMY"), key({}, "ECONOMY", "FIRST"), "the order of tiers says nothing");
+  const different = [
+    key({}, "ECONOMY"),
+    key({}, "ECONOMY", "FIRST"),
+    key({ airport: "JFK" }, "ECONOMY"),
+    key({ airline: xn }, "ECONOMY"),
+    key({ airport: "JFK", airline: xn }, "ECONOMY"),
+    key({ airport: "LAX" }, "ECONOMY"),
+  ];
+  t.equal(new Set(different).size, different.length);
+});
+
+t.test("a policy is written once", async (t) => {
+  const given = givenOf(t, { decide: decidePolicy, evolve: evolvePolicy });
+  const create = (more: Partial<PolicyBody>, airport?: string) =>
+    received("policy.create", body(more), {
+      principal: airport === undefined ? supervisor : { ...supervisor, airport },
+    });
+  const text = { context: { airport: "JFK" }, tiers: ["FIRST", "ECONOMY"] as Tier[] };
+  given()
+    .when(create(text))
+    .then({
+      type: "policy.created",
+      data: { contextKey: "JFK|*|ECONOMY+FIRST", createdBy: supervisor.urn, createdAt: evening },
+    });
+  given({ type: "policy.created", data: stateOf(body()) })
+    .when(create(text))
+    .nothing();
+  given()
+    .when(create({ context: { airport: "QQQ" } }))
+    .refused("validation/body");
+  given().when(create(text, "LAX")).refused("auth/foreign-airport");
+  given().when(create({}, "JFK")).refused("auth/foreign-airport");
+  given().when(create(text, "JFK")).then({ type: "policy.created" });
+  t.match(policyView("XN-P", stateOf(body(text)), 4, "DRAFT"), {
+    urn: "urn:policy:XN-P",
+    status: "DRAFT",
+    version: 4,
+    name: "Any",
+  });
+});
+
+t.test("one policy of a context is in force", async (t) => {
+  const rules = { decide: decideContext, evolve: evolveContext };
+  const given = givenOf(t, rules);
+  const activate = received("policy.put-in-force", {}, { principal: supervisor });
+  const policy = (policyId: string): Activated => ({
+    policyId,
+    policy: stateOf(body({ context: { airport: "JFK" } })),
+  });
+  const past = (...ids: string[]) =>
+    eventsOf<ContextState, ContextEvent>(
+      rules,
+      [],
+      ...ids.map((id) => [activate, policy(id)] as [typeof activate, Activated]),
+    );
+  given()
+    .when(activate, policy("A"))
+    .then({
+      type: "policy.activated",
+      data: { policyId: "A", airport: "JFK", tiers: ["ECONOMY"], at: evening, from: "DRAFT" },
+    })
+    .leads({ activePolicyId: "A", archived: [], activatedAt: evening });
+  given(...past("A"))
+    .when(activate, policy("A"))
+    .nothing();
+  given(...past("A"))
+    .when(activate, policy("B"))
+    .then({ type: "policy.activated", data: { from: "DRAFT", replaced: "A" } })
+    .leads({ activePolicyId: "B", archived: ["A"] });
+  given(...past("A", "B"))
+    .when(activate, policy("A"))
+    .then({ type: "policy.activated", data: { from: "ARCHIVED", replaced: "B" } })
+    .leads({ activePolicyId: "A", archived: ["B"] });
+  given(...past("A", "B", "A", "B"))
+    .when(activate, policy("C"))
+    .leads({ archived: ["A", "B"] });
+  given().when(activate, undefined).refused("not-found/resource");
+  given()
+    .when({ ...activate, principal: { ...supervisor, airport: "LAX" } }, policy("A"))
+    .refused("auth/foreign-airport");
+});
