@@ -40,15 +40,23 @@ const operationOf = (instance: Instance, verb: VendorVerb): Operation | undefine
   }
 };
 
+interface Carrying extends CallContext {
+  /** Which delivery of the command this is, from 1. */
+  attempt: number;
+}
+
 /**
  * Carries a call out. Asking again under the same reference is safe (it is the vendor's idempotency key); the look-up
  * comes first all the same, because a vendor forgets keys sooner than bookings.
+ *
+ * A command that was delivered before is only looked up, never asked again: its sender may have had the first answer and
+ * gone on to another hotel. One that still waits hears of the doubt and asks by a command of its own.
  */
 export const carryOut = async (
   instance: Instance,
   verb: VendorVerb,
   call: VendorCall,
-  context: CallContext,
+  { attempt, ...context }: Carrying,
 ): Promise<VendorAnswer> => {
   const answer = { verb, vendor: instance.name, reference: call.reference };
   const operation = operationOf(instance, verb);
@@ -60,8 +68,11 @@ export const carryOut = async (
       detail: `${instance.name} takes no ${verb}.`,
     };
   }
-  const found = call.doubt ? await lookedUp(operation, call, context) : undefined;
+  const redelivered = attempt > 1;
+  const found = call.doubt || redelivered ? await lookedUp(operation, call, context) : undefined;
   if (found !== undefined) return { ...answer, ...found };
+  if (redelivered)
+    return { ...answer, outcome: "in-doubt", detail: "Delivered before; nothing is there yet." };
   const request = { ...call.request, reference: call.reference };
   return { ...answer, ...outcomeOf(await operation.ask(request as never, context)) };
 };

@@ -86,10 +86,12 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** Seconds or a date (RFC 9110, 10.2.3). */
-const retryAfterMs = (header: string | null): number | undefined => {
-  if (header === null) return undefined;
-  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+/** Seconds, or a date (RFC 9110, 10.2.3), which is read by the vendor's own clock. */
+const retryAfterMs = (headers: Headers): number | undefined => {
+  const after = headers.get("retry-after");
+  if (after === null) return undefined;
+  const now = headers.get("date") ?? "";
+  const ms = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - Date.parse(now);
   return Number.isFinite(ms) && ms >= 0 ? ms : undefined;
 };
 
@@ -162,7 +164,7 @@ const judge = <Body, Problem>(
   { success, problem }: VendorCall<Body, Problem>,
 ): VendorAnswer<Body, Problem> | Refused | Unavailable | Unknown => {
   const unknown = (detail: string): Unknown => ({ outcome: "unknown", detail });
-  const waitMs = retryAfterMs(headers.get("retry-after"));
+  const waitMs = retryAfterMs(headers);
   if (status === 429 || (status === 503 && waitMs !== undefined)) {
     const wait = waitMs !== undefined && { retryAfterMs: waitMs };
     return { outcome: "unavailable", detail: `the vendor answered ${status}`, ...wait };

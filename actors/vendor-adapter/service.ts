@@ -24,10 +24,10 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
     if (instance === undefined) throw new Error(`vendor ${vendor} is not configured`);
     const call = command.data as VendorCall;
     const verb = splitName(command.name)[1] as VendorVerb;
-    const doubt = call.doubt || delivery.attempt > 1;
-    const answer = await carryOut(instance, verb, { ...call, doubt }, { traceparent: command.traceparent });
+    const { attempt } = delivery;
+    const answer = await carryOut(instance, verb, call, { traceparent: command.traceparent, attempt });
     context.faults("after-vendor-answer", command.name);
-    const id = causedId(command.id, "answer", answer.outcome, delivery.attempt);
+    const id = causedId(command.id, "answer", answer.outcome, attempt);
     const { name, entity } = call.replyTo;
     const reply = { id, name, entity, data: answer, now: context.clock.now() };
     await sendCommand(context.streams, systemCommand("vendor-adapter", command, reply));

@@ -15,8 +15,8 @@ interface Sent {
   vendor: string;
   verb: VendorVerb;
   call: VendorCall;
-  /** A redelivered command is in doubt: it may have been carried out before its answer was lost. */
-  redelivered: boolean;
+  /** Which delivery of the command this is, from 1. */
+  attempt: number;
 }
 
 /** One group's saga with all that is under way around it. */
@@ -39,7 +39,7 @@ class Night {
         vendor,
         verb: verb as VendorVerb,
         call: message.data as VendorCall,
-        redelivered: false,
+        attempt: 1,
       });
     }
   }
@@ -58,24 +58,19 @@ class Night {
     if (sent === undefined) return;
     const { hotel, payment, transport, message } = this.vendors;
     const instance = [hotel, payment, transport, message].find(({ name }) => name === sent.vendor) ?? hotel;
-    const doubt = sent.call.doubt || sent.redelivered;
-    this.#turns.splice(0, 2, ...(doubt ? [lookup, turn] : [turn]));
-    const answer = await carryOut(
-      instance,
-      sent.verb,
-      { ...sent.call, doubt },
-      { traceparent: trace.traceparent },
-    );
+    const { call, attempt } = sent;
+    this.#turns.splice(0, 2, ...(call.doubt || attempt > 1 ? [lookup, turn] : [turn]));
+    const answer = await carryOut(instance, sent.verb, call, { traceparent: trace.traceparent, attempt });
     this.answers.push(answer);
   }
 
-  /** An adapter dies after its work and before its answer: the command comes again. */
-  async carryOutTwice(which: number, times: { turn: Turn; lookup: Turn }): Promise<void> {
+  /** An adapter dies after its work, before or after its answer: the command comes again. */
+  async carryOutTwice(which: number, step: { turn: Turn; lookup: Turn; answered: boolean }): Promise<void> {
     const sent = this.commands[which % this.commands.length];
     if (sent === undefined) return;
-    await this.carryOut(which, times.turn, times.lookup);
-    this.answers.pop();
-    this.commands.push({ ...sent, redelivered: true });
+    await this.carryOut(which, step.turn, step.lookup);
+    if (!step.answered) this.answers.pop();
+    this.commands.push({ ...sent, attempt: sent.attempt + 1 });
   }
 
   deliver(which: number): void {
@@ -159,6 +154,7 @@ const action = fc.oneof(
       which,
       turn,
       lookup: turn,
+      answered: fc.boolean(),
     }),
   },
 );

@@ -1,14 +1,14 @@
 // One call for another actor, and the search over all hotel vendors, as tables over vendors in this process.
 import t from "tap";
 import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
-import type { CallContext, HotelPort } from "../../../actors/vendor-adapter/ports.ts";
+import type { HotelPort } from "../../../actors/vendor-adapter/ports.ts";
 import { searchHotels } from "../../../actors/vendor-adapter/search.ts";
 import type { HotelOffer, HotelSearch } from "../../../schemas/hotel.ts";
 import { type VendorCall, type VendorVerb, vendorVerbs } from "../../../schemas/vendor-call.ts";
 import { trace } from "../../harness/given.ts";
 import { type Turn, turns, type VendorsInMemory, vendorsInMemory } from "../../harness/vendors-in-memory.ts";
 
-const context: CallContext = { traceparent: trace.traceparent };
+const context = { traceparent: trace.traceparent, attempt: 1 };
 const kindOf: Readonly<Record<VendorVerb, "hotel" | "payment" | "transport" | "message">> = {
   hold: "hotel",
   book: "hotel",
@@ -33,8 +33,8 @@ const callOf = (doubt: boolean): VendorCall => ({
   request: { reference: "another's", rooms: 1 },
   replyTo: { name: "sub-case.record-answer", entity: "XN-1" },
 });
-const carry = (vendors: VendorsInMemory, verb: VendorVerb, doubt = false) =>
-  carryOut(vendors[kindOf[verb]], verb, callOf(doubt), context);
+const carry = (vendors: VendorsInMemory, verb: VendorVerb, doubt = false, attempt = 1) =>
+  carryOut(vendors[kindOf[verb]], verb, callOf(doubt), { ...context, attempt });
 /** Vendors that have done these verbs, and from then on take these turns, the last one for ever. */
 const vendorsAfter = async (verbs: readonly VendorVerb[], ...script: Turn[]): Promise<VendorsInMemory> => {
   let scripted = false;
@@ -120,6 +120,24 @@ t.test("in doubt, the look-up comes first", async (t) => {
     );
     t.notOk("state" in (found.result ?? {}), "and reads like a first answer");
     t.match(found, { outcome: "done" });
+  }
+});
+
+t.test("a command that comes again is looked up, never asked again", async (t) => {
+  for (const verb of vendorVerbs) {
+    const earlier = before[verb] ?? [];
+    const rows: [string, Turn, VendorVerb[], object][] = [
+      ["it had been done", "done", [...earlier, verb], { outcome: "done" }],
+      ["nothing is there", "done", earlier, { outcome: "in-doubt", detail: /Delivered before/ }],
+      ["the look-up teaches nothing", "unavailable", earlier, { outcome: "in-doubt", detail: "busy" }],
+    ];
+    for (const [what, turn, past, outcome] of rows) {
+      for (const doubt of [false, true]) {
+        const vendors = await vendorsAfter(past, turn);
+        t.match(await carry(vendors, verb, doubt, 2), { verb, ...outcome }, `${verb}: ${what}`);
+        t.strictSame(operations(vendors), ["lookup"], `${verb}: ${what}`);
+      }
+    }
   }
 });
 

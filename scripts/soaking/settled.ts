@@ -1,0 +1,93 @@
+/** Owns telling when an instance under load has done all it was asked, and what stands wrong then. */
+import { setTimeout as delay } from "node:timers/promises";
+import { type Db, MongoClient } from "mongodb";
+import { checkConsistency } from "../administration/consistency.ts";
+import type { OwnInstance } from "../benchmarks/instance.ts";
+import { checkLedgers } from "./ledgers.ts";
+import type { SoakResult } from "./scenario.ts";
+
+const lookEveryMs = 200;
+const quietLooks = 5;
+const databasePrefix = "stopover";
+/** Of what a push sets going; reviews and deliveries have timers of their own that are due hours later. */
+const collections = ["cases", "subCases", "waves"];
+
+/** The first reason found why the instance is not at rest; undefined: nothing is under way. */
+const underWay = async ({ streams }: OwnInstance, databases: readonly Db[]): Promise<string | undefined> => {
+  const { state } = await streams.manager.streams.info("COMMANDS");
+  if (state.messages > 0) return `${state.messages} commands wait`;
+  for (const stream of ["EVENTS", "INTERNAL"]) {
+    for await (const { name, config, num_pending, num_ack_pending } of streams.manager.consumers.list(stream)) {
+      const isDurable = config.durable_name !== undefined;
+      if (isDurable && num_pending + num_ack_pending > 0) return `${name} has ${num_pending + num_ack_pending} events`;
+    }
+  }
+  for (const database of databases) {
+    for (const name of collections) {
+      const timers = await database.collection(name).findOne({ nextDueAt: { $gte: new Date(0) } });
+      if (timers !== null) return `${name} ${timers._id} has a timer`;
+      const outbox = await database.collection(name).findOne({ pendingSince: { $gte: new Date(0) } });
+      if (outbox !== null) return `${name} ${outbox._id} has an outbox`;
+    }
+  }
+  return undefined;
+};
+
+/**
+ * Waits for rest, then compares everything.
+ * @param expectedCases URNs that must all stand
+ */
+export const checkSettled = async (
+  own: OwnInstance,
+  expectedCases: readonly string[],
+  options: { timeoutMs: number; signal: AbortSignal; say(line: string): void },
+): Promise<SoakResult> => {
+  const mongodb = await new MongoClient(own.instance.mongodbUrl).connect();
+  try {
+    const databases = own.airlines.map(({ code }) => mongodb.db(`${databasePrefix}_${code}`));
+    const rest = await waitForRest(own, databases, options);
+    const { findings, seen } = await checkConsistency({
+      mongodb,
+      databasePrefix,
+      streams: own.streams,
+      now: new Date(),
+      // At rest nothing may wait, however young; else the reason is told above.
+      ...(rest === undefined ? { overdueAfterMs: 0 } : {}),
+    });
+    const ledgers = await checkLedgers(databases, own.sandboxUrl, options.signal);
+    const faults = [
+      ...(rest === undefined ? [] : [`not at rest after ${options.timeoutMs / 1000} s: ${rest}`]),
+      ...findings.map(({ kind, about, detail }) => `${kind}: ${about}: ${detail}`),
+      ...ledgers.faults,
+    ];
+    const pushed = new Set(expectedCases);
+    if (seen.openCases !== pushed.size)
+      faults.push(`${pushed.size} cases were pushed, ${seen.openCases} stand open`);
+    const done = `${seen.openCases} cases, ${seen.passengers} passengers, ${ledgers.rooms} rooms, ${ledgers.offers} offers, ${ledgers.unfinished} groups without an offer`;
+    return { done, faults };
+  } finally {
+    await mongodb.close();
+  }
+};
+
+/** Undefined at rest; else what was still under way at the end of the time. There is no event for rest, so it is looked for. */
+const waitForRest = async (
+  own: OwnInstance,
+  databases: readonly Db[],
+  { timeoutMs, signal, say }: { timeoutMs: number; signal: AbortSignal; say(line: string): void },
+): Promise<string | undefined> => {
+  const deadline = performance.now() + timeoutMs;
+  let told = 0;
+  let reason: string | undefined;
+  for (let quiet = 0; quiet < quietLooks; ) {
+    reason = await underWay(own, databases);
+    quiet = reason === undefined ? quiet + 1 : 0;
+    if (performance.now() > deadline) return reason ?? "it came to rest and did not stay there";
+    if (reason !== undefined && performance.now() - told > 10_000) {
+      told = performance.now();
+      say(`waiting: ${reason}`);
+    }
+    await delay(lookEveryMs, undefined, { signal });
+  }
+  return undefined;
+};
