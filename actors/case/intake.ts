@@ -171,7 +171,8 @@ const registered = (
     correlationUrn: command.correlationUrn,
     groups: manifest.map((group) => headOf(command, seed, group)),
     progress: "W".repeat(manifest.length),
-    unprovisioned: manifest,
+    manifest,
+    provisioned: 0,
     policies: {},
     demands: [],
     awaiting: { step: "provisioning", dueAt: new Date(command.now.getTime() + reissueAfterMs) },
@@ -203,10 +204,9 @@ export const chunkSize = (groups: readonly ManifestGroup[]): number => {
 export const decideProvisioned = (state: CaseState | undefined, command: Received): CaseEvent[] => {
   if (state === undefined) throw new NotYet("The case is not registered yet.");
   const { from, count } = command.data as { from: number; count: number };
-  if (from !== state.groups.length - state.unprovisioned.length || state.provisionedAt !== undefined)
-    return [];
+  if (from !== state.provisioned || state.provisionedAt !== undefined) return [];
   const dueAt = new Date(command.now.getTime() + reissueAfterMs);
-  return count >= state.unprovisioned.length
+  return count >= state.groups.length - state.provisioned
     ? [{ type: "case.opened", data: { at: command.now, dueAt } }]
     : [{ type: "case.chunk-provisioned", data: { count, dueAt } }];
 };

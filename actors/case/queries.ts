@@ -31,7 +31,7 @@ export const caseIndexes = [
 ] as const;
 
 /** Lists leave out what grows with the passengers, but for the count. */
-const listProjection = { unprovisioned: 0, policies: 0, handled: 0, outbox: 0, demands: 0, groups: 0 };
+const listProjection = { manifest: 0, policies: 0, handled: 0, outbox: 0, demands: 0, groups: 0 };
 
 /** A composition waits this long for each part (contract, "Composition sub-call timeout"). */
 const partTimeoutMs = 3000;
@@ -138,7 +138,7 @@ export const caseQueries = (context: ActorContext) => {
       const filter = { "demands.state": "REQUESTED", ...airportFilter(principal, undefined) };
       const page = await readPage(
         cases(tenant),
-        { filter, params, direction: 1, projection: { unprovisioned: 0, handled: 0, outbox: 0, groups: 0 } },
+        { filter, params, direction: 1, projection: { manifest: 0, handled: 0, outbox: 0, groups: 0 } },
         (document) => {
           const { meta, state } = loadedOf<CaseState>(document, { schemaVersion });
           return state.demands
@@ -248,9 +248,10 @@ const needOf = ({
   tier === undefined || stay === undefined ? [] : [{ groupId, subCaseId, tier, passengers, needs, ...stay }];
 
 /** With those whose passengers the case still owns; of a chunk on its way the sub-cases may stand already. */
-const allGroups = (provisioned: GroupViews, { unprovisioned }: CaseState): GroupViews => {
+const allGroups = (provisioned: GroupViews, { manifest, provisioned: standing }: CaseState): GroupViews => {
   const known = new Set(provisioned.map(({ groupId }) => groupId));
-  const owned = unprovisioned
+  const owned = manifest
+    .slice(standing)
     .filter(({ groupId }) => !known.has(groupId))
     .map(({ groupId, tier = "ECONOMY", passengers }) => ({
       groupId,

@@ -74,8 +74,9 @@ const outcomesOf = ({ progress }: CaseState) => {
 };
 
 const provisionNext = (state: CaseState, caseId: string): Outgoing => {
-  const from = state.groups.length - state.unprovisioned.length;
-  const groups = state.unprovisioned.slice(0, chunkSize(state.unprovisioned));
+  const from = state.provisioned;
+  const owned = state.manifest.slice(from);
+  const groups = owned.slice(0, chunkSize(owned));
   return {
     to: "command",
     name: "sub-case.open-many",

@@ -79,8 +79,10 @@ export interface CaseState {
   correlationUrn: string;
   groups: GroupHead[];
   progress: string;
-  /** Groups whose passengers the case still owns, with what follows the last confirmed chunk first. */
-  unprovisioned: ManifestGroup[];
+  /** The passengers, whom the case owns from group `provisioned` on; emptied when all sub-cases stand. */
+  manifest: ManifestGroup[];
+  /** Groups whose sub-cases stand: a count, so that confirming a chunk doesn't rewrite the manifest. */
+  provisioned: number;
   provisionedAt?: Date;
   policies: Partial<Record<Tier, ResolvedPolicy>>;
   plannedAt?: Date;
@@ -153,13 +155,14 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
     case "case.chunk-provisioned":
       return {
         ...state,
-        unprovisioned: state.unprovisioned.slice(event.data.count),
+        provisioned: state.provisioned + event.data.count,
         awaiting: { step: "provisioning", dueAt: event.data.dueAt },
       };
     case "case.opened":
       return {
         ...state,
-        unprovisioned: [],
+        manifest: [],
+        provisioned: state.groups.length,
         provisionedAt: event.data.at,
         awaiting: { step: "planning", dueAt: event.data.dueAt },
       };

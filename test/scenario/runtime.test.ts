@@ -212,12 +212,10 @@ t.test("one airline's flood doesn't keep another's command waiting", { timeout: 
     if (entity === flooded) before += 1;
     else reached.resolve(before);
   };
-  const sent = Array.from({ length: flood }, (_, i) =>
-    send(counterCommand(`${flooded}/f${i}`, "add", flooded)),
+  await Promise.all(
+    Array.from({ length: flood }, (_, i) => send(counterCommand(`${flooded}/f${i}`, "add", flooded))),
   );
-  await Promise.all(sent.slice(0, flood / 4));
   await send(counterCommand(`${other}/one`, "add", other));
-  await Promise.all(sent);
   const handledBefore = await reached.promise;
   t.ok(handledBefore < flood / 2, `handled after ${handledBefore} of ${flood}`);
 });
@@ -344,11 +342,8 @@ t.test(
     await nats.kill();
     await add(2);
     await add(3);
-    t.equal(
-      (await stored(entity, patient)).outbox.length,
-      2,
-      "what was decided meanwhile waits in the outbox",
-    );
+    const waiting = (await stored(entity, patient)).outbox.map(({ n }: { n: number }) => n);
+    t.strictSame(waiting.slice(-2), [3, 4], "what was decided meanwhile waits in the outbox");
     await nats.restart();
     await untilEvents(entity, "counter.added", 3, 40_000);
     t.strictSame(

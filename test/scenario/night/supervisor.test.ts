@@ -1,9 +1,7 @@
 // scripts/up as the person at the terminal has it: it starts, keeps its folder to itself, stops in time with work under way,
 // and goes on the next day with what it had.
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import t from "tap";
 import type { CaseView } from "../../../schemas/case.ts";
 import { openClient } from "../../../scripts/administration/client.ts";
@@ -16,16 +14,17 @@ import { smallFlight } from "../../harness/instance.ts";
 import { startControlledScript, temporaryFolder } from "../../harness/processes.ts";
 
 const stopWithinMs = 5_000;
-const root = join(import.meta.dirname, "../../..");
 const dataDir = join(temporaryFolder(t), "data");
 // No server of the machine's own: this is about the embedded ones.
 const embedded = { NATS_URL: "", MONGODB_URL: "" };
-const up = await startControlledScript(t, {
-  script: "scripts/up.ts",
-  args: (port) => ["--port", String(port ?? 0), "--data", dataDir],
-  env: embedded,
-  readyLine: /^ready (http:\S+)/,
-});
+const startUp = () =>
+  startControlledScript(t, {
+    script: "scripts/up.ts",
+    args: (port) => ["--port", String(port ?? 0), "--data", dataDir],
+    env: embedded,
+    readyLine: /^ready (http:\S+)/,
+  });
+const up = await startUp();
 const instance = (): Instance => JSON.parse(readFileSync(join(dataDir, "instance.json"), "utf8"));
 const push = smallFlight("XN", "overnight", 3);
 
@@ -94,18 +93,17 @@ t.test("one night on scripts/up, and the next", async (t) => {
     manualReviewItems: [{ category: "ALLOCATION_FAILED" }],
   });
 
-  const second = promisify(execFile)(
-    process.execPath,
-    [join(root, "scripts/up.ts"), "--port", "0", "--data", dataDir],
-    { env: { ...process.env, ...embedded } },
+  const refused = await startUp().then(
+    () => "it started",
+    (error: Error) => error.message,
   );
-  const refused = await second.then(
-    () => t.fail("a second instance started on the same data"),
-    (error: { code: number; stdout: string; stderr: string }) => error,
+  t.match(refused, "ended with code 1");
+  const log = readFileSync(/\(log: (.*)\)$/.exec(refused)?.[1] ?? "", "utf8");
+  t.same(
+    log.split("\n").filter((line) => line !== "" && !/Warning: SQLite|--trace-warnings/.test(line)),
+    [`error: ${dataDir} is in use by process ${up.pid}: stop it, or choose another folder`],
+    "one line says what is wrong and what to do",
   );
-  const lines = `${(refused as { stderr: string }).stderr}`.split("\n").filter((line) => /^error/.test(line));
-  t.match(refused, { code: 1, stdout: "" });
-  t.same(lines, [`error: ${dataDir} is in use by process ${up.pid}: stop it, or choose another folder`]);
   t.equal((await pushAs(token, push)).body.caseUrn, caseUrn, "the first one goes on");
 
   const underWay = Array.from({ length: 5 }, (_, i) => pushAs(token, smallFlight("XN", `late${i}`, 40)));

@@ -329,7 +329,7 @@ t.test("provisioning: a chunk counts once, by where it begins", async (t) => {
     .when(provisioned(200, 50))
     .then({ type: "case.opened", data: { at: evening, dueAt: secondsLater(20) } })
     .leads({
-      unprovisioned: [],
+      manifest: [],
       provisionedAt: evening,
       awaiting: { step: "planning", dueAt: secondsLater(20) },
     })
