@@ -111,7 +111,8 @@ export const Environment = Type.Object({
     minimum: 500,
     maximum: 86_400_000,
     default: 900_000,
-    description: "A command whose entity has not appeared after this long is put aside as a dead letter.",
+    description:
+      "A command whose entity has not appeared after trying for this long is put aside as a dead letter.",
   }),
   KILL_POINT: Type.Optional(
     Type.String({ description: "Fault tests: the process kills itself at this named point." }),

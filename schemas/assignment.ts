@@ -1,7 +1,7 @@
 /** Owns what a wave gives a group: its stay, the hotels to try, and the terms its saga works by. */
 import type { Coordinates, HotelOffer } from "./hotel.ts";
 import type { VendorChoice } from "./vendor-call.ts";
-import type { VehicleType } from "./vocabulary.ts";
+import type { PaymentMethod, VehicleType } from "./vocabulary.ts";
 
 export interface Stay {
   /** Local dates at the airport, `YYYY-MM-DD`; check-out is exclusive. */
@@ -15,6 +15,8 @@ export interface HotelCandidate {
   hotelUrn: string;
   offer: HotelOffer;
   rooms: number;
+  /** How this hotel is paid: against the airline's guarantee, or with a card issued for the stay. */
+  payment: PaymentMethod;
 }
 
 /** What a saga needs to know beside the hotel; a copy, so a policy changed later doesn't change a night under way. */
@@ -24,7 +26,6 @@ export interface SagaTerms {
   /** Where passengers of the airline look at their offer; empty: not known. */
   passengerHost: string;
   vehicleType: VehicleType;
-  paymentMethod: "GUARANTEE" | "CARD";
   /** Card balance for the whole group and stay, minor units; 0: no card. */
   incidentalsMinor: number;
   currency: string;

@@ -34,17 +34,43 @@ const perEuro: Readonly<Record<string, number>> = {
   HKD: 8.95,
   KRW: 1640,
   ZAR: 20,
+  THB: 37.5,
+  MYR: 4.85,
+  IDR: 19_200,
+  PHP: 68,
+  VND: 30_300,
+  TWD: 35.6,
+  ILS: 3.8,
+  SAR: 4.31,
+  QAR: 4.19,
+  KWD: 0.353,
+  BHD: 0.43,
+  OMR: 0.443,
+  JOD: 0.815,
+  EGP: 54.5,
+  MAD: 10.7,
+  KES: 149,
+  NGN: 1670,
+  GHS: 12.5,
+  RON: 5.09,
+  BGN: 1.956,
+  ISK: 145,
+  UAH: 48.5,
+  DOP: 73.5,
+  CRC: 578,
+  GTQ: 8.8,
+  PAB: 1.15,
+  UYU: 45.8,
+  BOB: 7.95,
 };
 
 /**
  * Turns an amount in major units of one currency into minor units of another, rounded.
- * Without a rate for either it is taken one to one only within the same currency.
- * @throws RangeError when a rate is needed and missing
+ * Undefined when a rate is needed and missing.
  */
-export const convertMinor = (amountMajor: number, from: string, to: string): number => {
+export const convertMinor = (amountMajor: number, from: string, to: string): number | undefined => {
   if (from === to) return Math.round(amountMajor * 10 ** minorUnitDigits(to));
   const [fromRate, toRate] = [perEuro[from], perEuro[to]];
-  if (fromRate === undefined || toRate === undefined)
-    throw new RangeError(`no exchange rate from ${from} to ${to}`);
+  if (fromRate === undefined || toRate === undefined) return undefined;
   return Math.round((amountMajor / fromRate) * toRate * 10 ** minorUnitDigits(to));
 };

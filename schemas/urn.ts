@@ -46,6 +46,8 @@ export interface ParsedUrn {
 }
 
 const idPattern = /^[A-Za-z0-9][A-Za-z0-9._~|@+-]{0,127}$/;
+/** RFC 8141, section 2: a namespace identifier, which some routes' published form has before the kind. */
+const namespace = /^[a-z0-9][a-z0-9-]{1,31}$/;
 const airlineCode = /^[A-Z0-9]{2,3}$/;
 
 const isKind = (text: string): text is UrnKind => Object.hasOwn(kinds, text);
@@ -57,7 +59,7 @@ const isKind = (text: string): text is UrnKind => Object.hasOwn(kinds, text);
 export const parseUrn = (text: string): ParsedUrn | undefined => {
   if (text.length > 300 || !text.startsWith("urn:")) return undefined;
   const parts = text.split(":").slice(1);
-  if (!isKind(parts[0] ?? "")) parts.shift();
+  if (!isKind(parts[0] ?? "") && namespace.test(parts.shift() ?? "") === false) return undefined;
   const [kind, id, ...suffix] = parts;
   if (kind === undefined || id === undefined || !isKind(kind) || !idPattern.test(id)) return undefined;
   if (suffix.length > 0 && !(kind === "reservation" && isReservationSuffix(suffix))) return undefined;

@@ -13,6 +13,7 @@ const checked = (text: string, part: string): string => {
 /** Splits `<first>.<second>` at the first dot: a command into actor and verb, an event type into entity and what. */
 export const splitName = (name: string): [string, string] => {
   const dot = name.indexOf(".");
+  if (dot < 0) throw new TypeError(`not a name of two words: ${name.slice(0, 60)}`);
   return [checked(name.slice(0, dot), "first word"), checked(name.slice(dot + 1), "second word")];
 };
 

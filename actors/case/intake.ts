@@ -112,6 +112,7 @@ export const decideOpen = (state: CaseState | undefined, command: Received): Cas
   requireAirport(command.principal, airport);
   checkGroups(intake.namedGroups);
   const manifest = intake.groups(command.tenant, `${command.tenant}/${intake.externalEventId}`);
+  checkSizes(manifest);
   return [{ type: "case.registered", data: registered(command, intake, airport, manifest, bodyHash) }];
 };
 
@@ -141,6 +142,19 @@ const checkGroups = (named: Intake["namedGroups"]): void => {
     return [{ pointer: `/passengerGroups/${i}/groupId`, detail: `group ${groupId} stands twice` }];
   });
   if (errors.length > 0) throw new Problem("validation/body", "A group is named twice.", { errors });
+};
+
+/** A group goes to its sub-case in one message, and no booking is that large: reservation systems stop at 99. */
+const groupPassengersMax = 200;
+
+const checkSizes = (manifest: ManifestGroup[]): void => {
+  const large = manifest.find(({ passengers }) => passengers.length > groupPassengersMax);
+  if (large === undefined) return;
+  const named = large.passengers[0]?.pnr ?? large.groupId;
+  const detail = `${named} has ${large.passengers.length} passengers; a group has at most ${groupPassengersMax}`;
+  throw new Problem("validation/body", "A booking is too large to be one.", {
+    errors: [{ pointer: "/passengers", detail }],
+  });
 };
 
 const reasonOf = (raw: string): { reason: DisruptionReason; reasonRaw?: string } =>
@@ -204,7 +218,7 @@ export const chunkSize = (groups: readonly ManifestGroup[]): number => {
 export const decideProvisioned = (state: CaseState | undefined, command: Received): CaseEvent[] => {
   if (state === undefined) throw new NotYet("The case is not registered yet.");
   const { from, count } = command.data as { from: number; count: number };
-  if (from !== state.provisioned || state.provisionedAt !== undefined) return [];
+  if (from !== state.provisioned || state.provisionedAt !== undefined || state.status === "CLOSED") return [];
   const dueAt = new Date(command.now.getTime() + reissueAfterMs);
   return count >= state.groups.length - state.provisioned
     ? [{ type: "case.opened", data: { at: command.now, dueAt } }]

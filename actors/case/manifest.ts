@@ -1,6 +1,6 @@
 /** Owns reading a manifest: passengers as they are sent become groups (contract: one PNR, one group) with what is missing named. */
 import { createHash } from "node:crypto";
-import { normalPnr, type Passenger, type PassengerInput } from "../../schemas/passenger.ts";
+import { normalName, normalPnr, type Passenger, type PassengerInput } from "../../schemas/passenger.ts";
 import { urn } from "../../schemas/urn.ts";
 import { cabins, type Tier } from "../../schemas/vocabulary.ts";
 
@@ -36,17 +36,15 @@ const tiersOf = (members: readonly PassengerInput[]): Tier[] => {
 /** Undefined for what is not said or only blank. */
 const said = (text: string | undefined): string | undefined => (text?.trim() ? text.trim() : undefined);
 
+/** Normalised; undefined for one of which nothing is left (`-`): it would put strangers into one room. */
+const pnrOf = ({ pnr }: PassengerInput): string | undefined => normalPnr(pnr ?? "") || undefined;
+
 const fields = <T extends Record<string, string | undefined>>(all: T): { [K in keyof T]?: string } =>
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as never;
 
 const passengerOf = (tenant: string, input: PassengerInput, position: string): Passenger => {
-  const pnr = said(input.pnr) && normalPnr(input.pnr as string);
-  const person = [
-    pnr ?? position,
-    input.lastName ?? "",
-    input.firstName ?? "",
-    pnr === undefined ? "" : position,
-  ];
+  const pnr = pnrOf(input);
+  const person = [pnr ?? position, personOf(input), pnr === undefined ? "" : position];
   const seed = shortHash([tenant, ...person].join("\n"));
   const { email, phone, language } = input.contact ?? {};
   return {
@@ -68,8 +66,9 @@ const contactable = ({ contact }: PassengerInput): boolean =>
   said(contact?.email) !== undefined || said(contact?.phone) !== undefined;
 
 const missingOf = (input: PassengerInput): string[] => {
-  const wanted = ["pnr", "lastName"] as const;
-  const missing: string[] = wanted.filter((field) => said(input[field]) === undefined);
+  const missing: string[] = [];
+  if (pnrOf(input) === undefined) missing.push("pnr");
+  if (said(input.lastName) === undefined) missing.push("lastName");
   if (tierOf(input.cabinClass) === undefined) missing.push("cabinClass");
   if (!contactable(input)) missing.push("contact");
   return missing;
@@ -83,7 +82,7 @@ export const groupByPnr = (
 ): ManifestGroup[] => {
   const byPnr = new Map<string, PassengerInput[]>();
   for (const [i, input] of inputs.entries()) {
-    const key = said(input.pnr) === undefined ? `#${i}` : normalPnr(input.pnr as string);
+    const key = pnrOf(input) ?? `#${i}`;
     byPnr.set(key, [...(byPnr.get(key) ?? []), input]);
   }
   return [...byPnr].map(([key, members]) =>
@@ -105,9 +104,17 @@ export const groupOf = (
   return { groupId, tier: tiers.length === 1 ? tiers[0] : undefined, passengers, missing: [...missing] };
 };
 
-/** Two members of one name (a father and a son) are told apart by their order among namesakes. */
+/** Who somebody is inside a booking, however the name is written this time. */
+const personOf = ({ lastName, firstName }: PassengerInput): string =>
+  `${normalName(lastName ?? "")}/${normalName(firstName ?? "")}`;
+
+/** Two of one name in one booking (a father and a son) are told apart by their order. */
 const memberPosition = (members: readonly PassengerInput[], index: number, seed: string): string => {
-  const name = (input: PassengerInput | undefined) => `${input?.lastName ?? ""}/${input?.firstName ?? ""}`;
-  const before = members.slice(0, index).filter((input) => name(input) === name(members[index])).length;
-  return said(members[index]?.pnr) === undefined ? `${seed}/${index}` : String(before);
+  const self = members[index] as PassengerInput;
+  const pnr = pnrOf(self);
+  if (pnr === undefined) return `${seed}/${index}`;
+  const namesakes = members
+    .slice(0, index)
+    .filter((member) => pnrOf(member) === pnr && personOf(member) === personOf(self));
+  return String(namesakes.length);
 };

@@ -58,6 +58,17 @@ export const weightsOf = (body: PolicyBody): ResolvedPolicy["weights"] => {
 };
 
 /**
+ * Where no rate is known the limit stays in its own currency: every offer is then refused for its currency, with that
+ * reason, and a person decides.
+ */
+const limitIn = (limit: number, own: string, local: string): { amountMinor: number; currency: string } => {
+  const converted = convertMinor(limit, own, local);
+  return converted === undefined
+    ? { amountMinor: convertMinor(limit, own, own) as number, currency: own }
+    : { amountMinor: converted, currency: local };
+};
+
+/**
  * A policy with its defaults, for a case at an airport where rooms are paid in `localCurrency`.
  * @param policyCurrency what the policy's amounts are in: of its own airport's country, else of the airline's home
  */
@@ -77,10 +88,7 @@ export const resolvePolicy = (
     maxNightlyRate:
       constraints.maxNightlyRate === undefined
         ? undefined
-        : {
-            amountMinor: convertMinor(constraints.maxNightlyRate, policyCurrency, localCurrency),
-            currency: localCurrency,
-          },
+        : limitIn(constraints.maxNightlyRate, policyCurrency, localCurrency),
     requiredAmenities: constraints.requiredAmenities ?? [],
     excludedChains: constraints.excludedChains ?? [],
     acceptedPayments: constraints.acceptedPayments ?? ["GUARANTEE"],

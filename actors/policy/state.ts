@@ -1,5 +1,6 @@
 /** Owns what a policy and a policy context are, and how their events change them. */
 import type { PolicyBody } from "../../schemas/policy.ts";
+import { idOf } from "../../schemas/urn.ts";
 
 /** A policy's text. Whether it is in force stands in its context alone. */
 export interface PolicyState {
@@ -60,4 +61,8 @@ export const evolveContext = (state: ContextState | undefined, event: ContextEve
 
 /** The same for every order of tiers. `*` stands for a context that names no airport or airline. */
 export const contextKeyOf = ({ context, tiers }: Pick<PolicyBody, "context" | "tiers">): string =>
-  [context.airport ?? "*", context.airline ?? "*", [...tiers].sort().join("+")].join("|");
+  [
+    context.airport ?? "*",
+    context.airline === undefined ? "*" : idOf(context.airline),
+    [...tiers].sort().join("+"),
+  ].join("|");

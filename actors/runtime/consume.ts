@@ -1,4 +1,5 @@
 /** Owns how commands and foreign events reach an actor from JetStream, and what becomes of those it refuses. */
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { Config } from "../../config/config.ts";
 import type { Command, EventRecord } from "../../schemas/command.ts";
@@ -19,6 +20,9 @@ import { NotYet, type Reactions } from "./decider.ts";
 import type { Faults } from "./faults.ts";
 import { sendCommand, systemCommand } from "./send.ts";
 
+/** Commands whose first refusal is remembered; one that is forgotten waits a little longer. */
+const waitingMax = 10_000;
+
 /** What consuming needs of an actor's context. */
 export interface Wiring {
   config: Pick<Config, "ACK_WAIT_MS" | "COMMAND_PATIENCE_MS">;
@@ -38,8 +42,9 @@ export const consumeCommands = (
   tenant: string,
   concurrency: number,
   handle: (command: Command, delivery: Delivery) => Promise<unknown>,
-): Promise<Consuming> =>
-  consume(wiring.streams, {
+): Promise<Consuming> => {
+  const patience = new Patience(wiring.clock, wiring.config.COMMAND_PATIENCE_MS);
+  return consume(wiring.streams, {
     stream: "COMMANDS",
     durable: `cmd_${actor}_${tenant}`,
     filterSubjects: [commandFilter(tenant, actor)],
@@ -53,9 +58,33 @@ export const consumeCommands = (
       if (command.tenant !== tenant || nameOf(delivery) !== command.name) {
         return { kind: "dead", reason: "The command's subject and body disagree." };
       }
-      return dispositionOf(wiring, command, delivery, () => handle(command, delivery));
+      return dispositionOf({ ...wiring, patience }, command, delivery, () => handle(command, delivery));
     },
   });
+};
+
+/**
+ * How long a command has been waiting for what it needs, counted from when it was first found missing: in a queue that
+ * stood still through an outage all are old, and have not been tried yet.
+ */
+class Patience {
+  readonly #clock: Clock;
+  readonly #patienceMs: number;
+  readonly #since = new LRUCache<number, number>({ max: waitingMax });
+
+  constructor(clock: Clock, patienceMs: number) {
+    this.#clock = clock;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** @param sequence the command's place in its stream */
+  hasEnded(sequence: number): boolean {
+    const now = this.#clock.now().getTime();
+    const since = this.#since.get(sequence) ?? now;
+    this.#since.set(sequence, since);
+    return now - since > this.#patienceMs;
+  }
+}
 
 const nameOf = (delivery: Delivery): string => {
   const parsed = parseSubject(delivery.subject);
@@ -63,7 +92,7 @@ const nameOf = (delivery: Delivery): string => {
 };
 
 const dispositionOf = async (
-  wiring: Wiring,
+  wiring: Wiring & { patience: Patience },
   command: Command,
   delivery: Delivery,
   handle: () => Promise<unknown>,
@@ -73,7 +102,7 @@ const dispositionOf = async (
     return done;
   } catch (error) {
     if (error instanceof NotYet || (error instanceof Problem && isPassing(error))) {
-      if (delivery.ageMs > wiring.config.COMMAND_PATIENCE_MS) return { kind: "dead", reason: error.message };
+      if (wiring.patience.hasEnded(delivery.sequence)) return { kind: "dead", reason: error.message };
       return { kind: "later", delayMs: laterMs(delivery) };
     }
     if (!(error instanceof Problem)) throw error;

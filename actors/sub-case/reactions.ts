@@ -20,6 +20,10 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
       return [stepCompleted(state, event.data.step), ...gains(state, event.data.step)];
     case "subcase.step-failed":
       return [stepCompleted(state, event.data.step), ...degraded(state, event.data.step, event.data.detail)];
+    case "subcase.call-postponed":
+      return event.data.call.doubt && event.data.call.tries === doubtTriesToldOf
+        ? [inDoubt(state, event.data.call)]
+        : [];
     case "subcase.call-reissued":
       return [vendorCommand(state, event.data.call)];
     case "subcase.failed":
@@ -33,11 +37,14 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
     case "subcase.rolled-back":
       return [noteGroup(state, "D")];
     case "subcase.compensation-failed":
-      return [announced(state, event.type), stuckRollback(state, event.data.step, event.data.detail)];
+      return [
+        announced(state, event.type),
+        noteGroup(state, "F"),
+        stuckRollback(state, event.data.step, event.data.detail),
+      ];
     case "subcase.opened":
     case "subcase.not-required":
     case "subcase.assigned":
-    case "subcase.call-postponed":
     case "subcase.hotel-refused":
       return [];
     default:
@@ -104,8 +111,11 @@ const noticeDispatched = (state: SubCaseState): Outgoing => {
   return { to: "internal", type: "notification.dispatched", id: subCaseId, caseId, data };
 };
 
-const graph = (state: SubCaseState, step: Step) => {
-  const record = state.steps.findLast(({ name }) => name === step);
+/** Of a step that ran twice (a hold at the next hotel) the one that has just begun, or just ended. */
+const graph = (state: SubCaseState, step: Step, ended: boolean) => {
+  const record = state.steps.findLast(
+    ({ name, completedAt }) => name === step && (!ended || completedAt !== undefined),
+  );
   return {
     record,
     about: {
@@ -117,13 +127,13 @@ const graph = (state: SubCaseState, step: Step) => {
 };
 
 const stepStarted = (state: SubCaseState, step: Step): Outgoing => {
-  const { record, about } = graph(state, step);
+  const { record, about } = graph(state, step, false);
   const data = { ...about, name: step, startedAt: record?.startedAt };
   return { to: "internal", type: "graph.step-started", id: state.subCaseId, caseId: state.caseId, data };
 };
 
 const stepCompleted = (state: SubCaseState, step: Step): Outgoing => {
-  const { record, about } = graph(state, step);
+  const { record, about } = graph(state, step, true);
   const data = { ...about, name: step, completedAt: record?.completedAt, result: record?.result };
   return { to: "internal", type: "graph.step-completed", id: state.subCaseId, caseId: state.caseId, data };
 };
@@ -187,6 +197,17 @@ const noRoomLeft = (state: SubCaseState): Outgoing =>
     `Every hotel tried refused: ${state.attemptedHotels.length} of them.`,
   );
 
+/** A call stays in doubt until the vendor tells; after some two minutes a person should ask the vendor, too. */
+const doubtTriesToldOf = 8;
+
+const inDoubt = (state: SubCaseState, { step, vendor, reference }: Call): Outgoing =>
+  openReview(
+    state,
+    "BOOKING_FAILED",
+    "in-doubt",
+    `${vendor} does not say whether ${step} under ${reference} was done; it is still being asked.`,
+  );
+
 const stuckRollback = (state: SubCaseState, step: Step, detail: string): Outgoing =>
   openReview(
     state,
@@ -198,6 +219,15 @@ const stuckRollback = (state: SubCaseState, step: Step, detail: string): Outgoin
 /** A card, ride or message that could not be had; the room stands. */
 const degraded = (state: SubCaseState, step: Step, detail: string): Outgoing[] => {
   if (step === "card") return [openReview(state, "PAYMENT_FAILED", "card", detail)];
+  if (step === "cancel-payment" && state.status === "PROCESSING")
+    return [
+      openReview(
+        state,
+        "PAYMENT_FAILED",
+        "payment",
+        `The card of a hotel that refused still stands. ${detail}`,
+      ),
+    ];
   if (step === "transport" || step === "notify")
     return [openReview(state, "PARTIAL_FULFILLMENT", step, detail)];
   return [];

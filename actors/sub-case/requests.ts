@@ -34,12 +34,14 @@ export const requestOf = (
   step: Step,
   now: Date,
 ): VendorRequest | undefined => {
-  const { assignment, reservation, card, ride } = state;
+  const { assignment, reservation, payment, card, ride } = state;
   const candidate = currentCandidate(state);
   if (assignment === undefined) return undefined;
   switch (step) {
     case "hold":
       return candidate && holdRequest(subCaseId, state, candidate);
+    case "pay":
+      return candidate?.payment === "CARD" ? paymentRequest(subCaseId, state) : undefined;
     case "book":
       return reservation && bookRequest(state);
     case "card":
@@ -56,6 +58,15 @@ export const requestOf = (
             vendor: reservation.vendor,
             reference: reservation.reference,
             request: { bookingId: reservation.bookingId },
+          };
+    case "cancel-payment":
+      return payment?.status !== "ACTIVE"
+        ? undefined
+        : {
+            verb: "cancel-card",
+            vendor: payment.vendor,
+            reference: payment.reference,
+            request: { cardId: payment.cardId },
           };
     case "cancel-card":
       return card?.status !== "ACTIVE"
@@ -94,7 +105,8 @@ const holdRequest = (subCaseId: string, state: SubCaseState, candidate: HotelCan
 });
 
 const bookRequest = (state: SubCaseState): VendorRequest | undefined => {
-  const { reservation, passengers, assignment } = state;
+  const { reservation, passengers } = state;
+  const payment = currentCandidate(state)?.payment === "CARD" ? state.payment : undefined;
   const [lead, ...others] = passengers;
   if (reservation?.holdId === undefined || lead === undefined) return undefined;
   return {
@@ -105,7 +117,25 @@ const bookRequest = (state: SubCaseState): VendorRequest | undefined => {
       holdId: reservation.holdId,
       leadGuest: nameOf(lead),
       guests: others.map(nameOf),
-      payment: { method: assignment?.terms.paymentMethod ?? "GUARANTEE" },
+      payment: payment === undefined ? { method: "GUARANTEE" } : { method: "CARD", cardId: payment.cardId },
+    },
+  };
+};
+
+/** Exactly what the held rooms cost: a card for one stay is worth nothing elsewhere. */
+const paymentRequest = (subCaseId: string, state: SubCaseState): VendorRequest | undefined => {
+  const { assignment, reservation, candidate, flight } = state;
+  if (assignment?.terms.vendors.payment === undefined) return undefined;
+  return {
+    verb: "issue-card",
+    vendor: assignment.terms.vendors.payment,
+    reference: `${subCaseId}.payment.${candidate + 1}`,
+    request: {
+      balance: {
+        amountMinor: reservation?.totalMinor ?? 0,
+        currency: reservation?.currency ?? assignment.terms.currency,
+      },
+      label: `${assignment.terms.airlineName} ${flight.number} hotel`.slice(0, 100),
     },
   };
 };

@@ -1,5 +1,5 @@
 /**
- * Owns the saga of one group: hold → book → voucher → card → transport → notify → offer, and its rollback. Only a room
+ * Owns the saga of one group: hold → (pay) → book → voucher → card → transport → notify → offer, and its rollback. Only a room
  * that nobody has left fails it; a card, ride or message that cannot be had opens a review item and the saga goes on. A
  * rollback undoes what it can before it counts as failed.
  */
@@ -153,6 +153,11 @@ const completed = (story: Story, call: Call, result: Record<string, unknown>): v
 };
 
 const goOn = (story: Story, step: Step): void => {
+  // The payment of a hotel that refused after all is taken back in the middle of the way forward.
+  if (step === "cancel-payment" && story.state.status === "PROCESSING") {
+    tryHotel(story);
+    return;
+  }
   const steps: readonly Step[] = isRollback(step) ? rollbackSteps : forwardSteps;
   const next = steps[steps.indexOf(step) + 1];
   if (next !== undefined) runFrom(story, next);
@@ -185,6 +190,15 @@ const gainedBy = ({ id, state, now }: Story, call: Call, result: Record<string, 
           bookingId: String(result.bookingId),
           confirmationNumber: String(result.confirmationNumber),
           ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
+        },
+      };
+    case "pay":
+      return {
+        payment: {
+          cardId: String(result.cardId),
+          vendor: call.vendor,
+          reference: call.reference,
+          status: "ACTIVE",
         },
       };
     case "card": {
@@ -224,6 +238,10 @@ const gainedBy = ({ id, state, now }: Story, call: Call, result: Record<string, 
           status: "CANCELLED",
         },
       };
+    case "cancel-payment":
+      return {
+        payment: { ...(state.payment as NonNullable<SubCaseState["payment"]>), status: "CANCELLED" },
+      };
     case "cancel-card":
       return { card: { ...(state.card as NonNullable<SubCaseState["card"]>), status: "CANCELLED" } };
     case "cancel-transport":
@@ -237,7 +255,7 @@ const refused = (story: Story, call: Call, code: string, detail: string): void =
   const { step } = call;
   const result = isRollback(step) ? "FAILED" : "REFUSED";
   story.tell({ type: "subcase.step-failed", data: { step, at: story.now, result, detail } });
-  if (step === "hold" || step === "book") nextHotel(story, code, detail);
+  if (step === "hold" || step === "pay" || step === "book") nextHotel(story, code, detail);
   else goOn(story, step);
 };
 
@@ -245,6 +263,11 @@ const nextHotel = (story: Story, code: string, detail: string): void => {
   const hotelUrn = currentCandidate(story.state)?.hotelUrn ?? "";
   const providerError = detail.slice(0, 300);
   story.tell({ type: "subcase.hotel-refused", data: { hotelUrn, reason: code, providerError } });
+  if (takeStep(story, "cancel-payment")) tryHotel(story);
+};
+
+/** Begins with the candidate whose turn it is; without one the group has no room. */
+const tryHotel = (story: Story): void => {
   if (currentCandidate(story.state) === undefined)
     story.tell({ type: "subcase.failed", data: { at: story.now } });
   else runFrom(story, "hold");

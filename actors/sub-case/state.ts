@@ -10,10 +10,25 @@ import type {
   Tier,
 } from "../../schemas/vocabulary.ts";
 
-export const forwardSteps = ["hold", "book", "voucher", "card", "transport", "notify", "offer"] as const;
+export const forwardSteps = [
+  "hold",
+  "pay",
+  "book",
+  "voucher",
+  "card",
+  "transport",
+  "notify",
+  "offer",
+] as const;
 export type ForwardStep = (typeof forwardSteps)[number];
 /** In the order in which they run: the reverse of what they undo. */
-export const rollbackSteps = ["cancel-transport", "cancel-card", "void-voucher", "cancel-room"] as const;
+export const rollbackSteps = [
+  "cancel-transport",
+  "cancel-card",
+  "void-voucher",
+  "cancel-room",
+  "cancel-payment",
+] as const;
 export type RollbackStep = (typeof rollbackSteps)[number];
 export type Step = ForwardStep | RollbackStep;
 
@@ -77,6 +92,8 @@ export interface SubCaseState {
   steps: StepRecord[];
   attemptedHotels: { hotelUrn: string; reason: string; providerError?: string }[];
   reservation?: Reservation;
+  /** The card that pays a hotel which takes no guarantee; the passengers never see it. */
+  payment?: { cardId: string; vendor: string; reference: string; status: "ACTIVE" | "CANCELLED" };
   voucher?: { voucherId: string; code: string; status: "ISSUED" | "VOID"; issuedAt: Date };
   card?: {
     cardId: string;
@@ -119,7 +136,10 @@ export type SubCaseEvent =
   | { type: "subcase.compensation-failed"; data: { at: Date; step: Step; detail: string } };
 
 /** What a completed step brought or took back. */
-export type Gained = Pick<Partial<SubCaseState>, "reservation" | "voucher" | "card" | "ride" | "notices">;
+export type Gained = Pick<
+  Partial<SubCaseState>,
+  "reservation" | "payment" | "voucher" | "card" | "ride" | "notices"
+>;
 
 /** Calls sent again are work under way, not a change that a reader should be told of. */
 export const technicalEvents: ReadonlySet<string> = new Set<SubCaseEvent["type"]>([

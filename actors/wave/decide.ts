@@ -80,6 +80,7 @@ const assignmentOf = (
     hotelUrn,
     offer,
     rooms: roomsNeeded(group, offer),
+    payment: paymentOf(policy, offer),
   });
   return {
     waveId,
@@ -104,7 +105,6 @@ const termsOf = (
   airlineName: input.airlineName,
   passengerHost: input.passengerHost,
   vehicleType: vehicleOf(group, policy),
-  paymentMethod: paymentOf(policy, offer),
   incidentalsMinor: policy.incidentalsMinor * group.passengers * group.nights,
   currency: offer.currency,
   vendors: input.vendors,

@@ -8,7 +8,8 @@ const rowOf = ({ kind, tenant, about, detail }: Finding): string[] => [kind, ten
 export const checkSubcommands: Record<string, Subcommand> = {
   check: {
     usage: "check",
-    summary: "checks that every passenger of an open case has an owner and nothing is left lying; findings exit with 1",
+    summary:
+      "checks that every passenger of an open case has an owner and nothing is left lying; findings exit with 1",
     options: {},
     async run(_values, _positionals, reach) {
       const { mongodb, databasePrefix } = await reach.documents();

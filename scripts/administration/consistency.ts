@@ -3,11 +3,12 @@
  * open case has an owner, and that nothing is left lying (outboxes, timers, dead letters). Putting it right is a person's.
  */
 import type { Db, Document, MongoClient } from "mongodb";
-import type { GroupHead } from "../../actors/case/state.ts";
-import type { OutboxEntry } from "../../actors/runtime/store.ts";
-import type { OpenReview, ReviewState } from "../../schemas/review.ts";
+import type { CaseState, GroupHead } from "../../actors/case/state.ts";
+import type { ReviewItem } from "../../actors/review/state.ts";
+import type { Meta, OutboxEntry } from "../../actors/runtime/store.ts";
+import type { SubCaseState } from "../../actors/sub-case/state.ts";
+import type { OpenReview } from "../../schemas/review.ts";
 import { urn } from "../../schemas/urn.ts";
-import type { SubCaseStatus } from "../../schemas/vocabulary.ts";
 import type { Streams } from "../../streams/connection.ts";
 import { listDeadLetters } from "../../streams/dead-letters.ts";
 import { commandFilter, parseSubject } from "../../streams/subjects.ts";
@@ -65,34 +66,15 @@ export const checkConsistency = async (options: CheckOptions): Promise<Consisten
   return { findings, seen };
 };
 
-interface CaseRow {
-  _id: string;
-  groups: GroupHead[];
-  progress: string;
-  unprovisioned: { groupId: string }[];
-  demands: { state: string }[];
-  nextDueAt?: Date;
-  outbox: OutboxEntry[];
-}
+type CaseRow = Pick<Meta, "_id" | "nextDueAt" | "outbox"> &
+  Pick<CaseState, "groups" | "progress" | "provisioned" | "demands">;
 
-interface SubCaseRow {
-  _id: string;
-  caseId: string;
-  groupId: string;
-  status: SubCaseStatus;
-  passengers: unknown[];
-  assignment?: object;
-  nextDueAt?: Date;
-  outbox: OutboxEntry[];
-}
+type SubCaseRow = Pick<Meta, "_id" | "nextDueAt" | "outbox"> &
+  Pick<SubCaseState, "caseId" | "groupId" | "status" | "passengers"> & { assignment?: object };
 
-interface ReviewRow {
-  caseId: string;
-  status: ReviewState;
-  affectedGroups: string[];
-}
+type ReviewRow = Pick<ReviewItem, "caseId" | "status" | "affectedGroups">;
 
-const caseFields = { groups: 1, progress: 1, unprovisioned: 1, demands: 1, nextDueAt: 1, outbox: 1 };
+const caseFields = { groups: 1, progress: 1, provisioned: 1, demands: 1, nextDueAt: 1, outbox: 1 };
 const subCaseFields = {
   caseId: 1,
   groupId: 1,
@@ -134,7 +116,9 @@ const checkOwnership = async (
   const assigns = await waitingCommands(streams, tenant, "sub-case");
   const found: SubCaseRow[] = [];
   for (const { _id: caseId } of cases) {
-    const cursor = database.collection<SubCaseRow>("subCases").find({ caseId }, { projection: subCaseFields });
+    const cursor = database
+      .collection<SubCaseRow>("subCases")
+      .find({ caseId }, { projection: subCaseFields });
     for await (const subCase of cursor) found.push(subCase as SubCaseRow);
   }
   const outboxes = [...cases, ...waves, ...found].flatMap(({ outbox }) => outbox ?? []);
@@ -204,12 +188,19 @@ const pictureOf = (read: {
 
 /** Who has no owner among a case's passengers, group by group. */
 const unowned = (one: CaseRow, picture: Picture, tenant: string): Finding[] => {
-  const ofCase = new Set(one.unprovisioned.map(({ groupId }) => groupId));
   return one.groups.flatMap((group, i) => {
-    const detail = faultOf({ one, group, stage: one.progress[i] ?? "W", atCase: ofCase.has(group.groupId) }, picture);
+    const about = { one, group, stage: one.progress[i] ?? "W", atCase: i >= one.provisioned };
+    const detail = faultOf(about, picture);
     if (detail === undefined) return [];
-    const about = `${urn("case", one._id)} group ${group.groupId}`;
-    return [{ kind: "no-owner", tenant, about, detail: `${passengersOf(group.passengers)} ${detail}` }];
+    const where = `${urn("case", one._id)} group ${group.groupId}`;
+    return [
+      {
+        kind: "no-owner",
+        tenant,
+        about: where,
+        detail: `${passengersOf(group.passengers)} ${detail}`,
+      } as const,
+    ];
   });
 };
 
@@ -248,7 +239,9 @@ const statusFault = (
       return undefined;
     case "PROCESSING":
     case "ROLLING_BACK":
-      return subCase.nextDueAt === undefined ? `${subCase.status}, and nothing will wake the sub-case.` : undefined;
+      return subCase.nextDueAt === undefined
+        ? `${subCase.status}, and nothing will wake the sub-case.`
+        : undefined;
     case "FAILED":
     case "COMPENSATION_FAILED":
       return settled ? undefined : `${subCase.status} without a review item.`;
@@ -280,7 +273,10 @@ const leftLying = async (
       findings.push({ kind, tenant, about: `${name} ${id}`, detail });
     };
     if (indexes.has("pending")) {
-      const waiting = collection.find({ pendingSince: { $lte: before } }, { projection: { pendingSince: 1, outboxCount: 1 } });
+      const waiting = collection.find(
+        { pendingSince: { $lte: before } },
+        { projection: { pendingSince: 1, outboxCount: 1 } },
+      );
       for await (const { _id, pendingSince } of waiting)
         finding("outbox", _id, `messages wait in its outbox since ${pendingSince.toISOString()}.`);
     }

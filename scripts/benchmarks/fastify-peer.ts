@@ -20,12 +20,21 @@ import { CaseView } from "../../schemas/case.ts";
 import { idOf, tenantOfId, urn } from "../../schemas/urn.ts";
 import { stopWithParent } from "../supervisor/parent-watch.ts";
 
-const { MONGODB_URL = "", DATABASE_PREFIX = "stopover", JWKS_FILE = "", ISSUER, AUDIENCE, TOKEN_CACHE } = process.env;
+const {
+  MONGODB_URL = "",
+  DATABASE_PREFIX = "stopover",
+  JWKS_FILE = "",
+  ISSUER,
+  AUDIENCE,
+  TOKEN_CACHE,
+} = process.env;
 const namespace = process.env.CLAIM_NAMESPACE ?? "";
 
 const keys = createLocalJWKSet(JSON.parse(readFileSync(JWKS_FILE, "utf8")));
 const verified =
-  TOKEN_CACHE === "on" ? new LRUCache<string, { claims: JWTPayload; until: number }>({ max: 10_000 }) : undefined;
+  TOKEN_CACHE === "on"
+    ? new LRUCache<string, { claims: JWTPayload; until: number }>({ max: 10_000 })
+    : undefined;
 
 const claimsOf = async (token: string): Promise<JWTPayload> => {
   const known = verified?.get(token);

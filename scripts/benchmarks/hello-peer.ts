@@ -1,6 +1,7 @@
 /** Owns the peers of the benchmark `gateway`: the least that uWebSockets.js and node:http can do, one of them per process. */
-import { createServer } from "node:http";
+
 import * as uWS from "uWebSockets.js";
+import { createServer } from "node:http";
 import { stopWithParent } from "../supervisor/parent-watch.ts";
 
 const body = JSON.stringify({ status: "live" });

@@ -16,7 +16,12 @@ import {
   type SandboxVendor,
 } from "../demonstration/provision.ts";
 import { ensureNatsServer, startNats } from "../embedded/nats.ts";
-import { developmentInstance, type Instance, serviceEnvironment, writeInstance } from "../supervisor/environment.ts";
+import {
+  developmentInstance,
+  type Instance,
+  serviceEnvironment,
+  writeInstance,
+} from "../supervisor/environment.ts";
 import { ensureDevelopmentKeys } from "../supervisor/keys.ts";
 import type { Running } from "../supervisor/running.ts";
 import { startScript } from "../supervisor/script-process.ts";
@@ -24,6 +29,8 @@ import { startScript } from "../supervisor/script-process.ts";
 const scripts = resolve(import.meta.dirname, "..");
 const natsCache = resolve(scripts, "../.cache/nats");
 const stopGraceMs = 5000;
+/** The supervisor's own limits (scripts/supervisor/supervise.ts): a figure without them would be of another process. */
+const serviceHeap = ["--max-semi-space-size=8", "--max-old-space-size=512"];
 
 export interface OwnInstanceOptions {
   vendorLatencyMs: number;
@@ -47,7 +54,10 @@ export class OwnInstance {
   service: Running;
   readonly #options: OwnInstanceOptions;
 
-  private constructor(parts: Omit<OwnInstance, "stop" | "restartService" | "partnerToken" | "operatorToken">, options: OwnInstanceOptions) {
+  private constructor(
+    parts: Omit<OwnInstance, "stop" | "restartService" | "partnerToken" | "operatorToken">,
+    options: OwnInstanceOptions,
+  ) {
     this.folder = parts.folder;
     this.instance = parts.instance;
     this.airlines = parts.airlines;
@@ -88,7 +98,18 @@ export class OwnInstance {
       const client = await openClient(nats.url);
       const airlines = await provision(folder, instance, client, sandbox.url, options.signal);
       return new OwnInstance(
-        { folder, instance, airlines, sandboxUrl: sandbox.url, streams, client, nats, documents, sandbox, service },
+        {
+          folder,
+          instance,
+          airlines,
+          sandboxUrl: sandbox.url,
+          streams,
+          client,
+          nats,
+          documents,
+          sandbox,
+          service,
+        },
         options,
       );
     } catch (error) {
@@ -118,7 +139,8 @@ export class OwnInstance {
         audience: this.instance.audiences.partner,
       },
     });
-    return (expectStatus(answer, 200, "getting a partner token").body as { access_token: string }).access_token;
+    return (expectStatus(answer, 200, "getting a partner token").body as { access_token: string })
+      .access_token;
   }
 
   operatorToken(airline: DemoAirline, role: string): Promise<string> {
@@ -172,6 +194,7 @@ const startService = (
   startScript({
     name: "service",
     script: join(scripts, "service.ts"),
+    nodeArgs: serviceHeap,
     env: {
       ...serviceEnvironment(instance, {
         host: "127.0.0.1",

@@ -50,7 +50,10 @@ export const generator: string =
 const unitMs: Record<string, number> = { us: 0.001, ms: 1, s: 1000, m: 60_000 };
 
 const byWrk = async (path: string, target: Target, seconds: number, signal: AbortSignal) => {
-  const headers = Object.entries(target.headers ?? {}).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+  const headers = Object.entries(target.headers ?? {}).flatMap(([name, value]) => [
+    "-H",
+    `${name}: ${value}`,
+  ]);
   const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency", ...headers, target.url];
   const { stdout } = await run(path, args, { signal });
   const found = (pattern: RegExp): RegExpExecArray | null => pattern.exec(stdout);
@@ -76,7 +79,17 @@ interface AutocannonResult {
 
 const byAutocannon = async (target: Target, seconds: number, signal: AbortSignal) => {
   const headers = Object.entries(target.headers ?? {}).flatMap(([name, value]) => ["-H", `${name}=${value}`]);
-  const args = [autocannon, "-j", "-n", "-c", String(connections), "-d", String(seconds), ...headers, target.url];
+  const args = [
+    autocannon,
+    "-j",
+    "-n",
+    "-c",
+    String(connections),
+    "-d",
+    String(seconds),
+    ...headers,
+    target.url,
+  ];
   const { stdout } = await run(process.execPath, args, { signal, maxBuffer: 16 * 1024 * 1024 });
   const result = JSON.parse(stdout) as AutocannonResult;
   return {

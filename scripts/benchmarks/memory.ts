@@ -71,11 +71,7 @@ const playDemo = async (own: OwnInstance, signal: AbortSignal): Promise<void> =>
   }
 };
 
-const textOf = (figures: {
-  megabytes: Moment[];
-  serviceHeapUsed: number;
-  serviceExternal: number;
-}): string =>
+const textOf = (figures: { megabytes: Moment[]; serviceHeapUsed: number; serviceExternal: number }): string =>
   [
     "resident memory in MB; the service is gateway and all actors in one process",
     table(

@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 import { table } from "../administration/table.ts";
 import type { DemoAirline } from "../demonstration/provision.ts";
 import { Timeline } from "../demonstration/timeline.ts";
-import { type Benchmark, type BenchmarkRun, megabytes, median, rounded } from "./benchmark.ts";
+import { type Benchmark, type BenchmarkRun, median, megabytes, rounded } from "./benchmark.ts";
 import { emptyHotels, pushFlight, untilQuiet } from "./flight.ts";
 import { OwnInstance } from "./instance.ts";
 import { probedEnvironment, probeReport, resetProbe } from "./probe-client.ts";
@@ -182,7 +182,12 @@ const textOf = (figures: {
     "where the time goes, in the median run, from the push on:",
     table(
       ["STEP", "FIRST MS", "LAST MS", "COUNT"],
-      typical.steps.map(({ name, firstMs: from, lastMs: to, count }) => [name, ms(from), ms(to), String(count)]),
+      typical.steps.map(({ name, firstMs: from, lastMs: to, count }) => [
+        name,
+        ms(from),
+        ms(to),
+        String(count),
+      ]),
     ),
     "",
     `CPU seconds: service ${cpu.service}, documents ${cpu.documents}, NATS ${cpu.nats}, sandbox ${cpu.sandbox}`,

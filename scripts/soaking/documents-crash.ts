@@ -5,8 +5,8 @@ import { text } from "node:stream/consumers";
 import { endOf } from "../supervisor/running.ts";
 import type { Scenario, SoakRun } from "./scenario.ts";
 
-const rounds = 40;
-const writers = 64;
+const rounds = 20;
+const writers = 32;
 const test = resolve(import.meta.dirname, "../../test/fault/documents-crash.test.ts");
 
 const run = async ({ seed, say, signal }: SoakRun) => {
@@ -23,8 +23,10 @@ const run = async ({ seed, say, signal }: SoakRun) => {
     signal,
   });
   const [end, output] = await Promise.all([endOf(child), text(child.stdout)]);
+  signal.throwIfAborted();
   const failed = output.split("\n").filter((line) => /^\s*not ok /.test(line));
-  if (end.code !== 0 && failed.length === 0) failed.push(`the test ended with code ${end.code ?? end.signal}`);
+  if (end.code !== 0 && failed.length === 0)
+    failed.push(`the test ended with code ${end.code ?? end.signal}`);
   return { done: `${rounds} kills under ${writers} writers`, faults: failed.map((line) => line.trim()) };
 };
 

@@ -62,7 +62,9 @@ export const checkLedgers = async (
   const fields = { subCaseId: 1, status: 1, reservation: 1, card: 1, ride: 1, offer: 1 };
   const subCases: Kept[] = [];
   for (const database of databases)
-    subCases.push(...((await database.collection("subCases").find({}, { projection: fields }).toArray()) as never[]));
+    subCases.push(
+      ...((await database.collection("subCases").find({}, { projection: fields }).toArray()) as never[]),
+    );
   const ours = believed(subCases);
   const faults: string[] = [];
   for (const vendor of Object.keys(sold) as (keyof typeof sold)[]) {
@@ -86,8 +88,14 @@ const differences = (vendor: string, ours: readonly string[], theirs: readonly s
   const sales = new Map<string, number>();
   for (const reference of theirs) sales.set(reference, (sales.get(reference) ?? 0) + 1);
   return [
-    ...ours.filter((reference) => !sales.has(reference)).map((it) => `${vendor}: ${it} is ours, not the vendor's`),
-    ...[...sales.keys()].filter((it) => !known.has(it)).map((it) => `${vendor}: ${it} was sold and nobody knows`),
-    ...[...sales].filter(([, count]) => count > 1).map(([it, count]) => `${vendor}: ${it} was sold ${count} times`),
+    ...ours
+      .filter((reference) => !sales.has(reference))
+      .map((it) => `${vendor}: ${it} is ours, not the vendor's`),
+    ...[...sales.keys()]
+      .filter((it) => !known.has(it))
+      .map((it) => `${vendor}: ${it} was sold and nobody knows`),
+    ...[...sales]
+      .filter(([, count]) => count > 1)
+      .map(([it, count]) => `${vendor}: ${it} was sold ${count} times`),
   ];
 };

@@ -17,9 +17,12 @@ const underWay = async ({ streams }: OwnInstance, databases: readonly Db[]): Pro
   const { state } = await streams.manager.streams.info("COMMANDS");
   if (state.messages > 0) return `${state.messages} commands wait`;
   for (const stream of ["EVENTS", "INTERNAL"]) {
-    for await (const { name, config, num_pending, num_ack_pending } of streams.manager.consumers.list(stream)) {
+    for await (const { name, config, num_pending, num_ack_pending } of streams.manager.consumers.list(
+      stream,
+    )) {
       const isDurable = config.durable_name !== undefined;
-      if (isDurable && num_pending + num_ack_pending > 0) return `${name} has ${num_pending + num_ack_pending} events`;
+      if (isDurable && num_pending + num_ack_pending > 0)
+        return `${name} has ${num_pending + num_ack_pending} events`;
     }
   }
   for (const database of databases) {

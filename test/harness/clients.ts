@@ -34,7 +34,7 @@ export interface Told<Body> {
 }
 
 /** Members that problems have; the rest depends on the problem. */
-export interface Told4xx {
+export interface ToldProblem {
   type: string;
   status: number;
   detail: string;
@@ -80,7 +80,7 @@ const checkPromise = (row: Route, { status, headers, body }: Told<unknown>): voi
   if (status >= 400) {
     if (!isProblem(body) || headers["content-type"] !== "application/problem+json")
       throw new Error(`${doing} with no problem: ${JSON.stringify(body).slice(0, 300)}`);
-    const { type } = body as Told4xx;
+    const { type } = body as ToldProblem;
     if (problemsOf(row).some((code) => type.endsWith(`/${code}`))) return;
     throw new Error(`${doing} with a problem that its route doesn't name: ${JSON.stringify(body)}`);
   }
@@ -121,7 +121,7 @@ export interface Clients extends TestInstance {
   /** @throws Error when the answer is not what the route's row promises */
   call<Body = Record<string, unknown>>(routeId: string, call?: Call): Promise<Told<Body>>;
   /** The same where a refusal is expected: its problem, whose status is the answer's. */
-  refused(routeId: string, call?: Call): Promise<Told4xx>;
+  refused(routeId: string, call?: Call): Promise<ToldProblem>;
   /** A token of an operator who is scoped to one airport. */
   scopedToken(airline: string, role: string, airport: string): Promise<string>;
   /** Reads until it holds. @throws Error after 30 s, with what was read last */
@@ -164,7 +164,7 @@ export async function startClients(t: Test, options: InstanceOptions = {}): Prom
     call,
     eventually,
     refused: async (routeId, asked) => {
-      const told = await call<Told4xx>(routeId, asked);
+      const told = await call<ToldProblem>(routeId, asked);
       if (told.status < 400)
         throw new Error(`${routeId} answered ${told.status}: ${JSON.stringify(told.body)}`);
       return told.body;

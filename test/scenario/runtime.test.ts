@@ -24,6 +24,7 @@ import {
 import { EventLog } from "../harness/event-log.ts";
 import { startDocuments, startNatsServer, temporaryFolder } from "../harness/processes.ts";
 
+t.setTimeout(240_000);
 const nats = await startNatsServer(t);
 const documents = await startDocuments(t);
 const servers: Servers = {
@@ -165,25 +166,29 @@ t.test("a caller who has seen an older version is refused", async (t) => {
   t.equal(both.filter((reply) => "ok" in reply).length, 1, "of two at once, one is taken");
 });
 
-t.test("two processes race on one entity: none of 200 increments is lost", { timeout: 60_000 }, async (t) => {
-  const entity = id();
-  await open(entity);
-  const deciders = new Set<string>();
-  hooks.deciding = () => void deciders.add("first");
-  const second = await startCounterNode(t, servers, { deciding: () => void deciders.add("second") });
-  await Promise.all(
-    Array.from({ length: 200 }, (_, i) => send(counterCommand(`${entity}/race${i}`, "add", entity))),
-  );
-  await untilEvents(entity, "counter.added", 201, 50_000);
-  const { count, revision, version, outboxCount } = await stored(entity);
-  t.strictSame(
-    { count, revision, version, outboxCount },
-    { count: 201, revision: 202, version: 202, outboxCount: 202 },
-  );
-  t.strictSame([...deciders].sort(), ["first", "second"], "both took part");
-  t.equal(new Set(eventsOf(entity, "counter.added").map(({ urn }) => urn)).size, 201);
-  await second.stop();
-});
+t.test(
+  "two processes race on one entity: none of 200 increments is lost",
+  { timeout: 100_000 },
+  async (t) => {
+    const entity = id();
+    await open(entity);
+    const deciders = new Set<string>();
+    hooks.deciding = () => void deciders.add("first");
+    const second = await startCounterNode(t, servers, { deciding: () => void deciders.add("second") });
+    await Promise.all(
+      Array.from({ length: 200 }, (_, i) => send(counterCommand(`${entity}/race${i}`, "add", entity))),
+    );
+    await untilEvents(entity, "counter.added", 201, 50_000);
+    const { count, revision, version, outboxCount } = await stored(entity);
+    t.strictSame(
+      { count, revision, version, outboxCount },
+      { count: 201, revision: 202, version: 202, outboxCount: 202 },
+    );
+    t.strictSame([...deciders].sort(), ["first", "second"], "both took part");
+    t.equal(new Set(eventsOf(entity, "counter.added").map(({ urn }) => urn)).size, 201);
+    await second.stop();
+  },
+);
 
 t.test("a body larger than a message travels in pieces", async (t) => {
   const entity = id();
@@ -202,22 +207,26 @@ t.test("a body larger than a message travels in pieces", async (t) => {
   t.match(await node.broker.call("counter.add", lost), { problem: { code: "not-found/resource" } });
 });
 
-t.test("one airline's flood doesn't keep another's command waiting", { timeout: 60_000 }, async (t) => {
-  const [flooded, other] = [id("QZ"), id("XN")];
-  await Promise.all([open(flooded), open(other)]);
+t.test("one airline's flood doesn't keep another's command waiting", { timeout: 100_000 }, async (t) => {
+  const flooded = Array.from({ length: 20 }, () => id("QZ"));
+  const other = id("XN");
+  await Promise.all([...flooded, other].map(open));
   let before = 0;
   const reached = Promise.withResolvers<number>();
   const flood = 2000;
   hooks.deciding = ({ entity }) => {
-    if (entity === flooded) before += 1;
-    else reached.resolve(before);
+    if (entity === other) reached.resolve(before);
+    else before += 1;
   };
   await Promise.all(
-    Array.from({ length: flood }, (_, i) => send(counterCommand(`${flooded}/f${i}`, "add", flooded))),
+    Array.from({ length: flood }, (_, i) =>
+      send(counterCommand(`flood/${i}`, "add", flooded[i % 20] as string)),
+    ),
   );
   await send(counterCommand(`${other}/one`, "add", other));
   const handledBefore = await reached.promise;
   t.ok(handledBefore < flood / 2, `handled after ${handledBefore} of ${flood}`);
+  for (const entity of flooded) await untilEvents(entity, "counter.added", 1 + flood / 20);
 });
 
 t.test("timers: due ones fire, later ones too, and one found not due yet is sent again", async (t) => {
@@ -302,13 +311,19 @@ t.test("what breaks is tried eight times, put aside, and can be sent again", asy
 });
 
 t.test("not yet, and never: it is put aside in the end, and a retry brings it back", async (t) => {
-  const impatient = await startCounterNode(t, servers, {}, { COMMAND_PATIENCE_MS: "500" });
   await node.stop();
   const entity = id();
   const subject = commandSubject("XN", "counter.add", entity);
   const letter = deadLetterOf(subject);
   await send(counterCommand(`${entity}/lost`, "add", entity, { by: 5 }));
+  let tries = 0;
+  const deciding = (): void => {
+    tries += 1;
+  };
+  // By the time this one has started, the command is older than its patience, but has not been tried yet.
+  const impatient = await startCounterNode(t, servers, { deciding }, { COMMAND_PATIENCE_MS: "500" });
   const dead = await letter;
+  t.ok(tries > 1, `tried ${tries} times`);
   t.match(dead, {
     tenant: "XN",
     actor: "counter",
@@ -326,7 +341,7 @@ t.test("not yet, and never: it is put aside in the end, and a retry brings it ba
 
 t.test(
   "servers that go away and come back lose nothing, and put nothing aside",
-  { timeout: 60_000 },
+  { timeout: 100_000 },
   async (t) => {
     const patient = await startCounterNode(t, servers);
     const entity = id();

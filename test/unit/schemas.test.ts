@@ -80,17 +80,18 @@ t.test("texts that are no URN of ours", async (t) => {
 });
 
 t.test("any text at all", async (t) => {
+  const hostile = "aZ0-._~|@+:/\\%*>$ \n\u0000\u202e{}'\"<é😀";
   const piece = fc.oneof(
     fc.constantFrom("urn", ...urnKinds, "XN", "XN-1", "vendor", "status", "stopover", "", "__proto__"),
-    fc.string({ unit: "binary", maxLength: 12 }),
+    fc.string({ unit: fc.constantFrom(...hostile), maxLength: 6 }),
   );
   const text = fc.oneof(
     fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join(":")),
     fc.array(piece, { maxLength: 7 }).map((pieces) => ["urn", ...pieces].join(":")),
   );
   fc.assert(
-    fc.property(text, (hostile) => {
-      const parsed = parseUrn(hostile);
+    fc.property(text, (any) => {
+      const parsed = parseUrn(any);
       if (parsed === undefined) return true;
       // Ids go into document filters, subjects' last tokens and paths: nothing in them may mean anything there.
       const plain = /^[A-Za-z0-9][A-Za-z0-9._~|@+-]*$/.test(parsed.id);
@@ -99,7 +100,7 @@ t.test("any text at all", async (t) => {
         plain && urnKinds.includes(parsed.kind) && JSON.stringify(parseUrn(short)) === JSON.stringify(parsed)
       );
     }),
-    { numRuns: 3000 },
+    { numRuns: 1000 },
   );
   t.pass("is ours in a plain form, or not ours");
 });

@@ -1,6 +1,7 @@
 // Rooms are asked for and decided before anybody searches, under the policy that matches, and a wave says why each hotel was
 // taken or left; told by what supervisors see, and by how often the vendors were asked.
 import t from "tap";
+import type { AuditEntryView } from "../../../schemas/audit.ts";
 import type { CaseView } from "../../../schemas/case.ts";
 import type { Page } from "../../../schemas/command.ts";
 import type { DemandSummary, DemandView, PendingApproval } from "../../../schemas/demand.ts";
@@ -52,6 +53,16 @@ const pending = async (): Promise<string[]> => {
   const list = await night.call<Page<PendingApproval>>("listPendingApprovals", { token: supervisor });
   return list.body.items.map(({ urn }) => urn);
 };
+const trailOf = (
+  routeId: string,
+  params: Record<string, string>,
+  isWhole: (entries: AuditEntryView[]) => boolean,
+): Promise<AuditEntryView[]> =>
+  night.eventually(
+    "the audit trail",
+    async () => (await night.call<Page<AuditEntryView>>(routeId, { token: supervisor, params })).body.items,
+    isWhole,
+  );
 const searches = async (): Promise<number> => {
   const ledgers = await Promise.all(["stayhub", "roomlink"].map((name) => night.ledger(name)));
   return ledgers.reduce((sum, { counts }) => sum + (counts.searched ?? 0), 0);
@@ -93,7 +104,6 @@ t.test("above the threshold a supervisor decides, and nobody searches before", a
     t.equal(problem.status, status);
   }
   t.equal(await searches(), before, "no vendor was asked");
-
   await night.control({ stayhub: { latencyMs: 300 } });
   const { body: approved } = await decide("approve", demandUrn);
   t.match(approved, {
@@ -123,7 +133,6 @@ t.test("above the threshold a supervisor decides, and nobody searches before", a
   });
   const [settled] = await events.untilCount("demand.settled", 1, { caseUrn });
   t.equal(settled?.data.state, "FULFILLED");
-
   for (const verb of ["approve", "reject"] as const) {
     const params = { demandUrn };
     const problem = await night.refused(`${verb}Demand`, {
@@ -133,16 +142,8 @@ t.test("above the threshold a supervisor decides, and nobody searches before", a
     });
     t.match(problem, { status: 409, state: "FULFILLED" });
   }
-  const trail = await night.eventually(
-    "the approval in the audit trail",
-    async () =>
-      (
-        await night.call<Page<{ action: string; actor: string; reason?: string; after?: unknown }>>(
-          "getCaseAudit",
-          { token: supervisor, params: { caseUrn } },
-        )
-      ).body.items,
-    (entries) => entries.some(({ action }) => action === "case.approve-demand"),
+  const trail = await trailOf("getCaseAudit", { caseUrn }, (entries) =>
+    entries.some(({ action }) => action === "case.approve-demand"),
   );
   const entry = trail.find(({ action }) => action === "case.approve-demand");
   t.match(entry, {
@@ -150,7 +151,6 @@ t.test("above the threshold a supervisor decides, and nobody searches before", a
     reason: "Agreed with the duty manager",
     after: { demands: [{ policyVersion: 1, state: "APPROVED" }] },
   });
-
   const second = await night.refused("requestDemand", {
     token: agent,
     params: { caseUrn },
@@ -203,8 +203,17 @@ t.test("rejected, asked again smaller, then the rest", async (t) => {
 });
 
 t.test("fifty supervisors at once: one decides", async (t) => {
+  const older = await planned(await pushAt("LHR", "older", 3));
   const caseUrn = await pushAt("LHR", "fifty", 4);
   const demandUrn = await planned(caseUrn);
+  t.same(await pending(), [older, demandUrn], "the oldest first");
+  const stale = { token: supervisor, params: { demandUrn: older }, body: { reason: "x", version: 1 } };
+  t.match(await night.refused("approveDemand", stale), {
+    status: 409,
+    type: /conflict\/version$/,
+    version: 3,
+  });
+  await decide("reject", older);
   const told = await Promise.all(
     Array.from({ length: 50 }, (_, i) => decide(i % 5 === 4 ? "reject" : "approve", demandUrn, `No. ${i}`)),
   );
@@ -272,17 +281,7 @@ t.test("activation replaces in one move, also when many are activated at once", 
   t.equal((await activate(old.urn)).body.status, "ACTIVE", "the way back");
   t.same(await active(), [old.urn]);
   t.equal((await activate(old.urn)).status, 200, "again changes nothing");
-  const trail = await night.eventually(
-    "the old policy's trail",
-    async () =>
-      (
-        await night.call<Page<{ action: string; after?: unknown; before?: unknown }>>("getEntityAudit", {
-          token: supervisor,
-          params: { entityUrn: old.urn },
-        })
-      ).body.items,
-    (entries) => entries.length >= 4,
-  );
+  const trail = await trailOf("getEntityAudit", { entityUrn: old.urn }, (entries) => entries.length >= 4);
   t.same(trail.map(({ action, before, after }) => [action, before, after]).slice(0, 3), [
     ["policy.activate", { status: "ARCHIVED" }, { status: "ACTIVE" }],
     ["policy.archive", { status: "ACTIVE" }, { status: "ARCHIVED" }],

@@ -291,8 +291,22 @@ const headerNames = [
   "x-service-tenant",
 ];
 
+t.test("another airline's partner hears of its own cases alone", async (t) => {
+  const qz = night.airlines[1];
+  const body = smallFlight("QZ", "other", 1);
+  const { caseUrn } = (await night.pushed(qz, body)).body;
+  await events.untilCount("subcase.offer-ready", 1, { caseUrn });
+  const heard = await night.eventually(
+    "QZ's partner hears of its offer",
+    () => night.deliveries(qz),
+    (deliveries) => deliveries.some(({ eventType }) => eventType === "subcase.offer-ready"),
+  );
+  const strange = heard.filter((delivery) => delivery.body.case_urn !== caseUrn || !delivery.verified);
+  t.same(strange, []);
+});
+
 t.test("the partner hears each event once, signed, in the contract's form", async (t) => {
-  const published = events.all.filter(({ stream }) => stream === "EVENTS");
+  const published = events.all.filter(({ stream, tenant }) => stream === "EVENTS" && tenant === xn.urn);
   const heard: Delivery[] = await night.eventually(
     "every event delivered",
     () => night.deliveries(xn),

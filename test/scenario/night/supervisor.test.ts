@@ -24,6 +24,12 @@ const startUp = () =>
     env: embedded,
     readyLine: /^ready (http:\S+)/,
   });
+/** What the service complained of, for a run that failed: the folder goes with the test. */
+t.teardown(() => {
+  if (t.passing()) return;
+  const lines = readFileSync(join(dataDir, "logs/service.log"), "utf8").split("\n");
+  t.comment(lines.filter((line) => /"level":[456]0/.test(line)).join("\n"));
+});
 const up = await startUp();
 const instance = (): Instance => JSON.parse(readFileSync(join(dataDir, "instance.json"), "utf8"));
 const push = smallFlight("XN", "overnight", 3);
@@ -44,8 +50,11 @@ const pushAs = async (token: string, body: unknown) =>
     status: number;
     body: { caseUrn: string; subCaseCount: number };
   };
+/** Of the development issuer, whose keys and address outlive a restart. */
+let agentToken: Promise<string> | undefined;
 const detail = async (caseUrn: string): Promise<CaseView> => {
-  const token = await operatorToken(dataDir, "urn:airline:XN", "AIRPORT_OPERATOR");
+  agentToken ??= operatorToken(dataDir, "urn:airline:XN", "AIRPORT_OPERATOR");
+  const token = await agentToken;
   const told = await request(up.url, {
     method: "GET",
     path: `/v1/cases/${encodeURIComponent(caseUrn)}`,

@@ -111,12 +111,12 @@ t.test("what is settled when nobody is on the way", async (t) => {
 
 t.test("rooms are given out as far as they are approved", async (t) => {
   const given = givenOf(t, rules, caseId);
-  const whole = plannedCase([pair, [6, "ECONOMY"], pair], asking);
-  const [small = "", large = "", last = ""] = groupIds(whole);
+  const whole = plannedCase([pair, [6, "ECONOMY"], pair, pair], asking);
+  const [small = "", large = "", last = "", late = ""] = groupIds(whole);
   const placed = (events: CaseEvent[]) => placeable(stateOf(events)).map((i) => groupIds(events)[i]);
   t.strictSame(placed(whole), [], "none before the approval");
   const approved = eventsOf(rules, whole, approve(whole));
-  t.strictSame(placed(approved), [small, large, last]);
+  t.strictSame(placed(approved), [small, large, last, late]);
   const [initial] = stateOf(whole).demands;
   const fewer: CaseEvent[] = whole.map((event) =>
     event.type === "demand.requested" && initial !== undefined
@@ -135,18 +135,20 @@ t.test("rooms are given out as far as they are approved", async (t) => {
   given(...both)
     .when(noteWave(both, [small, last]))
     .then(
-      { type: "case.wave-noted", data: { progress: "AWA" } },
+      { type: "case.wave-noted", data: { progress: "AWAW" } },
       { type: "case.wave-requested", data: { demandId: stateOf(both).demands[1]?.demandId as string } },
     );
+  const half = eventsOf(rules, two, noteWave(two, [small]));
+  t.strictSame(placed(half), [last], "what a group has been given is given");
+  t.strictSame(
+    placed(eventsOf(rules, half, noteGroup(small, "F"))),
+    [last, late],
+    "and is there again when it fails",
+  );
   const out = eventsOf(rules, two, noteWave(two, [small, last]));
   given(...out)
     .when(human("allocate", {}))
     .refused("conflict/state");
-  t.strictSame(
-    placed(eventsOf(rules, out, noteGroup(small, "F"))),
-    [],
-    "a failed group's room is there again",
-  );
   const idle = eventsOf(rules, out, noteGroup(small, "B"), noteGroup(last, "B"));
   alike(
     t,

@@ -80,14 +80,17 @@ export const hotel = (name: string): HotelCandidate => ({
   hotelUrn: `urn:hotel:${name}`,
   offer: offerOf(name),
   rooms: 1,
+  payment: "GUARANTEE",
 });
+
+/** It takes no guarantee: a card is issued for it before it is booked. */
+export const cardHotel = (name: string): HotelCandidate => ({ ...hotel(name), payment: "CARD" });
 
 const terms: Assignment["terms"] = {
   airport: { code: "JFK", name: "John F Kennedy", coordinates: { latitude: 40.64, longitude: -73.78 } },
   airlineName: "Xenon",
   passengerHost: "xenon.example",
   vehicleType: "SHUTTLE",
-  paymentMethod: "GUARANTEE",
   incidentalsMinor: 5_000,
   currency: "USD",
   vendors: { payment: "cardworks", transport: "ridefleet", message: "sendwell" },

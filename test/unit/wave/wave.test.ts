@@ -173,7 +173,7 @@ t.test("terms", async (t) => {
     const wave = input([group("G1")], [offer("astor", { acceptedPayments: hotelTakes })], {
       ECONOMY: policy({ acceptedPayments }),
     });
-    t.equal(only(wave).terms.paymentMethod, method, what);
+    t.equal(only(wave).candidates[0]?.payment, method, what);
   }
 
   const incidentals = { ECONOMY: policy({ incidentalsMinor: 2_500 }) };
