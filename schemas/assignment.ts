@@ -15,6 +15,8 @@ export interface HotelCandidate {
   hotelUrn: string;
   offer: HotelOffer;
   rooms: number;
+  /** Straight line from the airport. */
+  distanceKm: number;
   /** How this hotel is paid: against the airline's guarantee, or with a card issued for the stay. */
   payment: PaymentMethod;
 }

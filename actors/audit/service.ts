@@ -37,19 +37,28 @@ const pageOf = (context: ActorContext, { tenant, params }: Query, filter: Docume
     entryView(document as unknown as AuditEntry),
   );
 
+/** @throws Problem not-found/resource, or auth/foreign-airport for an operator scoped to another airport */
+const requireCase = (context: ActorContext, query: Query, caseUrn: string): Promise<unknown> =>
+  context.call("case.head", { ...query, params: { caseUrn } });
+
 export const auditActor = (context: ActorContext): Actor => ({
   name: "audit",
   deciders: [],
   collections: { audit: auditIndexes },
   queries: {
     /** What happened to a case and everything in it. */
-    "of-case": (query): Promise<Page<AuditEntryView>> =>
-      pageOf(context, query, { caseId: idOf(query.params.caseUrn as string) }),
-    "of-entity": (query): Promise<Page<AuditEntryView>> => {
+    "of-case": async (query): Promise<Page<AuditEntryView>> => {
+      const caseUrn = query.params.caseUrn as string;
+      await requireCase(context, query, caseUrn);
+      return pageOf(context, query, { caseId: idOf(caseUrn) });
+    },
+    "of-entity": async (query): Promise<Page<AuditEntryView>> => {
       const { kind, id } = parseUrn(query.params.entityUrn as string) ?? {};
-      return pageOf(context, query, {
-        entityUrn: kind === undefined || id === undefined ? "" : urn(kind, id),
-      });
+      const entityUrn = kind === undefined || id === undefined ? "" : urn(kind, id);
+      const page = await pageOf(context, query, { entityUrn });
+      const caseUrn = page.items[0]?.caseUrn;
+      if (caseUrn !== undefined) await requireCase(context, query, caseUrn);
+      return page;
     },
   },
   start: async () => {

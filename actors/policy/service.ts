@@ -54,17 +54,13 @@ const contexts = (context: ActorContext): Decider<ContextState, ContextEvent> =>
     gather: ({ tenant, data }) => gather(tenant, (data as { policyId: string }).policyId),
     outgoing: auditedPolicies,
     view: (state) => state,
-    audit: ({ before, after }) => ({
-      action: "policy.put-in-force",
-      before: { activePolicyId: before?.activePolicyId ?? null },
-      after: { activePolicyId: after.activePolicyId },
-    }),
+    audit: () => null,
   };
 };
 
 /**
- * The trail of each policy whose status the activation changes (contract, "Policy"). The runtime's own entry stands under
- * the context, which no client knows.
+ * The trail of each policy whose status the activation changes (contract, "Policy"). The runtime's own entry would stand
+ * under the context, which no client knows.
  */
 const auditedPolicies = ({ data }: ContextEvent, _state: ContextState, command: Received): Outgoing[] => {
   const { principal } = command;

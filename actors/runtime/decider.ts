@@ -92,8 +92,8 @@ export interface Decider<State extends object, Event extends DomainEvent> {
   gather?(command: Received, state: State | undefined): Promise<unknown>;
   /** The answer to a synchronous caller. */
   view(state: State, reading: Reading): unknown;
-  /** The audit entry of a change, beside those that a human's change always gets. */
-  audit?(change: Change<State, Event>): AuditNote | undefined;
+  /** The audit entry of a change, beside those that a human's change always gets; null: its messages hold their own. */
+  audit?(change: Change<State, Event>): AuditNote | null | undefined;
   /** Foreign event type → commands to this actor. */
   reactions?: Reactions;
 }

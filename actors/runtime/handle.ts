@@ -76,7 +76,6 @@ const once = async <State extends object, Event extends DomainEvent>(
     if (before.meta.outbox.length > 0) void options.relay(command.tenant).relay(before.meta);
     return { state: before.state, meta: before.meta, repeated: true };
   }
-  checkVersion(command, before);
   const entity = before?.meta._id ?? (command.entity || decider.create?.(received));
   if (entity === undefined) throw new Problem("not-found/resource", `No such ${decider.kind}.`);
   const gathered = await decider.gather?.(received, before?.state);
@@ -85,6 +84,8 @@ const once = async <State extends object, Event extends DomainEvent>(
     if (before === undefined) throw new Problem("not-found/resource", `No such ${decider.kind}.`);
     return { state: before.state, meta: before.meta, repeated: false };
   }
+  // Only now: asking again for what has been done already changes nothing, whatever version was seen.
+  checkVersion(command, before);
   const after = events.reduce<State | undefined>(decider.evolve, before?.state) as State;
   const change: Change<State, Event> = {
     id: entity,
@@ -141,7 +142,7 @@ const auditOf = <State extends object, Event extends DomainEvent>(
 ): Outgoing | undefined => {
   const { id: entity, command } = change;
   const note = decider.audit?.(change);
-  if (note === undefined && command.principal.surface === "system") return undefined;
+  if (note === null || (note === undefined && command.principal.surface === "system")) return undefined;
   const given = (command.data as { reason?: unknown } | null)?.reason;
   return {
     to: "internal",

@@ -85,6 +85,7 @@ export const offerView = (state: SubCaseState, version: number, voucherQr: strin
       name: hotel.offer.name,
       address: hotel.offer.address,
       ...(stars === undefined ? {} : { stars }),
+      distanceKm: hotel.distanceKm,
     },
     checkIn: assignment.stay.checkIn,
     checkOut: assignment.stay.checkOut,

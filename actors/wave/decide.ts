@@ -6,7 +6,7 @@ import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import type { Tier, VehicleType } from "../../schemas/vocabulary.ts";
 import type { Outgoing, Received } from "../runtime/decider.ts";
 import { allocate } from "./allocation/allocate.ts";
-import { roomsNeeded } from "./allocation/gates.ts";
+import { distanceKmBetween, roomsNeeded } from "./allocation/gates.ts";
 import type { WaveInput } from "./gather.ts";
 import { keptResult, type WaveEvent, type WaveState } from "./state.ts";
 
@@ -80,6 +80,7 @@ const assignmentOf = (
     hotelUrn,
     offer,
     rooms: roomsNeeded(group, offer),
+    distanceKm: Math.round(10 * distanceKmBetween(input.airport, offer.coordinates)) / 10,
     payment: paymentOf(policy, offer),
   });
   return {

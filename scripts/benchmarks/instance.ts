@@ -25,12 +25,11 @@ import {
 import { ensureDevelopmentKeys } from "../supervisor/keys.ts";
 import type { Running } from "../supervisor/running.ts";
 import { startScript } from "../supervisor/script-process.ts";
+import { serviceHeap } from "../supervisor/supervise.ts";
 
 const scripts = resolve(import.meta.dirname, "..");
 const natsCache = resolve(scripts, "../.cache/nats");
 const stopGraceMs = 5000;
-/** The supervisor's own limits (scripts/supervisor/supervise.ts): a figure without them would be of another process. */
-const serviceHeap = ["--max-semi-space-size=8", "--max-old-space-size=512"];
 
 export interface OwnInstanceOptions {
   vendorLatencyMs: number;

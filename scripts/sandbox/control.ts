@@ -41,7 +41,7 @@ const change = async (parts: SandboxPart[], body: unknown): Promise<Answer> => {
 
 /** `{ "vendors": ["stayhub"] }`; without a list all. */
 const reset = async (parts: SandboxPart[], body: unknown): Promise<Answer> => {
-  const names = isObject(body) ? body["vendors"] : undefined;
+  const names = isObject(body) ? body.vendors : undefined;
   const chosen = parts.filter((part) => !Array.isArray(names) || names.includes(part.name));
   await Promise.all(chosen.map((part) => part.reset()));
   return { status: 200, body: { reset: chosen.map((part) => part.name) } };

@@ -77,7 +77,7 @@ const isSettingsChange = new Ajv().compile<SettingsChange>(SettingsChange);
 export const readSettingsChange = (input: unknown): SettingsChange => {
   if (isSettingsChange(input)) return input;
   const [first] = isSettingsChange.errors ?? [];
-  const extra = first?.params["additionalProperty"];
+  const extra = first?.params.additionalProperty;
   throw new TypeError(`${first?.instancePath || "/"} ${first?.message}${extra ? `: ${extra}` : ""}`);
 };
 

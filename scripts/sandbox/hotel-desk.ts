@@ -293,7 +293,7 @@ export const hotelCounts = (ledger: Ledger): Record<string, number> => {
   const count = (kind: string, state?: string): number =>
     entries.filter((entry) => entry.kind === kind && (state === undefined || entry.state === state)).length;
   return {
-    searched: ledger.requestCounts()["search"] ?? 0,
+    searched: ledger.requestCounts().search ?? 0,
     held: count("hold"),
     booked: count("booking"),
     cancelled: count("booking", "CANCELLED"),

@@ -54,14 +54,14 @@ CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WI
 `;
 
 const entryOf = (row: Record<string, SQLOutputValue>): Entry => ({
-  kind: String(row["kind"]),
-  id: String(row["id"]),
-  reference: String(row["reference"]),
-  idempotencyKey: String(row["idempotency_key"]),
-  state: String(row["state"]),
-  createdAt: String(row["created_at"]),
-  changedAt: String(row["changed_at"]),
-  details: JSON.parse(String(row["details"])) as Record<string, unknown>,
+  kind: String(row.kind),
+  id: String(row.id),
+  reference: String(row.reference),
+  idempotencyKey: String(row.idempotency_key),
+  state: String(row.state),
+  createdAt: String(row.created_at),
+  changedAt: String(row.changed_at),
+  details: JSON.parse(String(row.details)) as Record<string, unknown>,
 });
 
 /** Rooms of one kind in one night. */
@@ -144,10 +144,10 @@ export class Ledger {
       )
       .all(...rooms, from, until, nowMs)
       .map((row) => ({
-        room: String(row["room"]),
-        night: String(row["night"]),
-        rooms: Number(row["rooms"]),
-        accessible: Number(row["accessible"]),
+        room: String(row.room),
+        night: String(row.night),
+        rooms: Number(row.rooms),
+        accessible: Number(row.accessible),
       }));
   }
 
@@ -157,9 +157,9 @@ export class Ledger {
       .get(operation, key);
     return (
       row && {
-        fingerprint: String(row["fingerprint"]),
-        status: Number(row["status"]),
-        body: String(row["body"]),
+        fingerprint: String(row.fingerprint),
+        status: Number(row.status),
+        body: String(row.body),
       }
     );
   }
@@ -183,7 +183,7 @@ export class Ledger {
     const row = this.#db
       .prepare("SELECT COUNT(*) AS n FROM requests WHERE operation = ? AND request_key = ?")
       .get(operation, requestKey);
-    return { request: Number(lastInsertRowid), attempt: Number(row?.["n"]) };
+    return { request: Number(lastInsertRowid), attempt: Number(row?.n) };
   }
 
   closeRequest(
@@ -198,7 +198,7 @@ export class Ledger {
   /** Requests per operation, repeats included, as `{ search: 12, book: 3 }`. */
   requestCounts(): Record<string, number> {
     const rows = this.#db.prepare("SELECT operation, COUNT(*) AS n FROM requests GROUP BY operation").all();
-    return Object.fromEntries(rows.map((row) => [String(row["operation"]), Number(row["n"])]));
+    return Object.fromEntries(rows.map((row) => [String(row.operation), Number(row.n)]));
   }
 
   /** The newest first, at most `limit`. */
@@ -207,19 +207,19 @@ export class Ledger {
       .prepare("SELECT * FROM requests ORDER BY rowid DESC LIMIT ?")
       .all(limit)
       .map((row) => ({
-        at: String(row["at"]),
-        operation: String(row["operation"]),
-        idempotencyKey: row["idempotency_key"] === null ? null : String(row["idempotency_key"]),
-        fault: row["fault"] === null ? null : String(row["fault"]),
-        status: row["status"] === null ? null : Number(row["status"]),
-        repeated: row["repeated"] === 1,
+        at: String(row.at),
+        operation: String(row.operation),
+        idempotencyKey: row.idempotency_key === null ? null : String(row.idempotency_key),
+        fault: row.fault === null ? null : String(row.fault),
+        status: row.status === null ? null : Number(row.status),
+        repeated: row.repeated === 1,
       }));
   }
 
   /** A small named value that outlives restarts and resets. */
   note(name: string): string | undefined {
     const row = this.#db.prepare("SELECT value FROM notes WHERE name = ?").get(name);
-    return row && String(row["value"]);
+    return row && String(row.value);
   }
 
   setNote(name: string, value: string): void {

@@ -21,7 +21,7 @@ const stopDeadlineMs = 4_000;
 /** What the service gets of it for the work in hand; the rest is for the servers behind it to write out what they hold. */
 const serviceStopMs = 3_000;
 /** MiB. With the machine's whole memory as the limit, V8 lets garbage pile up (ARCHITECTURE, "Decisions"). */
-const serviceHeap = ["--max-semi-space-size=8", "--max-old-space-size=512"];
+export const serviceHeap = ["--max-semi-space-size=8", "--max-old-space-size=512"];
 const scriptsDir = resolve(import.meta.dirname, "..");
 const natsCacheDir = resolve(scriptsDir, "../.cache/nats");
 

@@ -1,33 +1,17 @@
 // What must hold once everything has settled, whatever died on the way: state, outbox, events and the vendors' ledgers agree.
-import { setTimeout as delay } from "node:timers/promises";
 import type { Document } from "mongodb";
 import type { Test } from "tap";
 import type { SubCaseState } from "../../actors/sub-case/state.ts";
 import { idOf } from "../../schemas/urn.ts";
 import { listDeadLetters } from "../../streams/dead-letters.ts";
 import type { Ledger, TestInstance } from "../harness/instance.ts";
+import { eventually } from "../harness/patience.ts";
 
 type SubCase = SubCaseState & { _id: string };
 type Entry = Ledger["entries"][number];
 
 /** What outlives a settled call to a vendor; holds are used up by bookings or expire. */
 const soldKinds = ["booking", "card", "ride", "message"];
-
-/** A document's change tells nobody: it can only be looked at. @throws Error with what held instead */
-export const eventually = async (
-  what: string,
-  look: () => Promise<unknown>,
-  withinMs = 45_000,
-): Promise<void> => {
-  const until = performance.now() + withinMs;
-  for (;;) {
-    const wrong = await look();
-    if (wrong === undefined) return;
-    if (performance.now() > until)
-      throw new Error(`${what}: not within ${withinMs} ms, but ${JSON.stringify(wrong)}`);
-    await delay(50);
-  }
-};
 
 /** Waits until no outbox of the airline holds anything and no command waits or is under way. */
 export const untilQuiet = async (it: TestInstance, tenant: string): Promise<void> => {

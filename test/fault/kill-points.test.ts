@@ -1,9 +1,9 @@
 // The service dies at named points and is started again: nothing is lost, and nothing is done twice.
 import t from "tap";
+import { takesLong } from "../harness/patience.ts";
 import { runKillChain } from "./kill-chain.ts";
 
-// A busy machine takes long to start a process, and here many are started.
-t.setTimeout(240_000);
+takesLong(t);
 
 t.test("a service that keeps dying houses everybody once", { timeout: 235_000 }, (t) =>
   runKillChain(t, {

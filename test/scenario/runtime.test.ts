@@ -22,9 +22,10 @@ import {
   trace,
 } from "../harness/counter-actor.ts";
 import { EventLog } from "../harness/event-log.ts";
+import { takesLong } from "../harness/patience.ts";
 import { startDocuments, startNatsServer, temporaryFolder } from "../harness/processes.ts";
 
-t.setTimeout(240_000);
+takesLong(t);
 const nats = await startNatsServer(t);
 const documents = await startDocuments(t);
 const servers: Servers = {

@@ -40,7 +40,7 @@ export const policyRoutes = [
     entity: "policyUrn",
     success: 200,
     response: PolicyView,
-    problems: ["conflict/state", "conflict/version", "conflict/concurrent-write"],
+    problems: ["auth/foreign-airport", "conflict/state", "conflict/version", "conflict/concurrent-write"],
   },
   {
     id: "listActivePolicies",

@@ -64,7 +64,7 @@ const issue = (ledger: Ledger, seed: string, request: VendorRequest<Static<typeo
 };
 
 const cancel = (ledger: Ledger, { params, nowMs }: VendorRequest): VendorAnswer => {
-  const card = ledger.entry("card", params["id"]!) as Card | undefined;
+  const card = ledger.entry("card", params.id!) as Card | undefined;
   if (card === undefined) return problem(404, "card_not_found", "There is no such card.");
   if (card.state === "CANCELLED") return { status: 200, body: cardOf(card) };
   const cancelled: Card = { ...card, state: "CANCELLED", changedAt: new Date(nowMs).toISOString() };

@@ -64,7 +64,7 @@ const book = (ledger: Ledger, seed: string, request: VendorRequest<Static<typeof
 };
 
 const cancel = (ledger: Ledger, { params, nowMs }: VendorRequest): VendorAnswer => {
-  const ride = ledger.entry("ride", params["id"]!) as Booked | undefined;
+  const ride = ledger.entry("ride", params.id!) as Booked | undefined;
   if (ride === undefined) return problem(404, "unknown_ride", "There is no such ride.");
   if (ride.state === "CANCELLED") return { status: 200, body: rideOf(ride) };
   const cancelled: Booked = { ...ride, state: "CANCELLED", changedAt: new Date(nowMs).toISOString() };
@@ -73,7 +73,7 @@ const cancel = (ledger: Ledger, { params, nowMs }: VendorRequest): VendorAnswer 
 };
 
 const lookup = (ledger: Ledger, { params }: VendorRequest): VendorAnswer => {
-  const [ride] = ledger.byReference("ride", decodeURIComponent(params["reference"]!)) as Booked[];
+  const [ride] = ledger.byReference("ride", decodeURIComponent(params.reference!)) as Booked[];
   return ride === undefined
     ? problem(404, "unknown_reference", "No ride was booked under this reference.")
     : { status: 200, body: rideOf(ride) };

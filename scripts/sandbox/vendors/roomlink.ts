@@ -143,7 +143,7 @@ const book = (desk: HotelDesk, request: VendorRequest<Static<typeof Confirm>>): 
   const booked = desk.book({
     reference: body.externalReference,
     idempotencyKey,
-    holdId: params["optionId"]!,
+    holdId: params.optionId!,
     leadGuest: body.mainGuest.fullName,
     guests: body.otherGuests.length + 1,
     payment: body.settlement.mode,
@@ -153,12 +153,12 @@ const book = (desk: HotelDesk, request: VendorRequest<Static<typeof Confirm>>): 
 };
 
 const cancel = (desk: HotelDesk, { params, nowMs }: VendorRequest): VendorAnswer => {
-  const cancelled = desk.cancel(params["reservationId"]!, nowMs);
+  const cancelled = desk.cancel(params.reservationId!, nowMs);
   return "refused" in cancelled ? refusals[cancelled.refused] : done(reservationOf(cancelled.sale));
 };
 
 const lookup = (desk: HotelDesk, { params, nowMs }: VendorRequest): VendorAnswer => {
-  const sale = desk.find(decodeURIComponent(params["reference"]!), nowMs);
+  const sale = desk.find(decodeURIComponent(params.reference!), nowMs);
   return done(sale === undefined ? null : reservationOf(sale));
 };
 

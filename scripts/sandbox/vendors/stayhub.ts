@@ -171,7 +171,7 @@ const book = (desk: HotelDesk, request: VendorRequest<Static<typeof Booking>>): 
 };
 
 const cancel = (desk: HotelDesk, { params, nowMs }: VendorRequest): VendorAnswer => {
-  const cancelled = desk.cancel(params["number"]!, nowMs);
+  const cancelled = desk.cancel(params.number!, nowMs);
   if ("refused" in cancelled) return refusals[cancelled.refused];
   return { status: 200, body: { booking: bookingOf(cancelled.sale) } };
 };

@@ -80,6 +80,7 @@ export const hotel = (name: string): HotelCandidate => ({
   hotelUrn: `urn:hotel:${name}`,
   offer: offerOf(name),
   rooms: 1,
+  distanceKm: 7.5,
   payment: "GUARANTEE",
 });
 
