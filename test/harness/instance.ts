@@ -38,9 +38,6 @@ type Scope = Pick<Test, "teardown" | "comment" | "passing">;
 
 const host = "127.0.0.1";
 
-// tap's loaders compile what Node runs as it is: with them a service process takes ten times as long to start.
-process.execArgv = process.execArgv.filter((argument) => !argument.includes("/@tapjs/"));
-
 export interface ServiceProcess extends ControlledScript {
   /** Its environment: what is put here holds from its next `restart` on; an empty text is as if unset. */
   readonly settings: Record<string, string | undefined>;

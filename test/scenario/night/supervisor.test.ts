@@ -116,9 +116,11 @@ t.test("one night on scripts/up, and the next", async (t) => {
   t.equal((await pushAs(token, push)).body.caseUrn, caseUrn, "the first one goes on");
 
   const underWay = Array.from({ length: 5 }, (_, i) => pushAs(token, smallFlight("XN", `late${i}`, 40)));
+  // A connection that the gateway has not taken yet when it stops is reset; what it answered is what counts.
+  const settled = Promise.allSettled(underWay);
   await underWay[0];
   const end = await stopped();
-  const answered = (await Promise.allSettled(underWay)).flatMap((one) =>
+  const answered = (await settled).flatMap((one) =>
     one.status === "fulfilled" && one.value.status === 202 ? one.value.body : [],
   );
   t.match(end, { code: 0, signal: null });
