@@ -4,6 +4,7 @@ import { destination, type Logger, pino } from "pino";
 import { openDocuments } from "../actors/runtime/documents.ts";
 import { actorFactories, startActors } from "../actors/start.ts";
 import { type Config, readConfig } from "../config/config.ts";
+import { settingsReference } from "../config/reference.ts";
 import { createStage } from "../gateway/stage.ts";
 import { type Gateway, startGateway } from "../gateway/start.ts";
 import { openStreams } from "../streams/connection.ts";
@@ -88,6 +89,10 @@ const start = async (
 };
 
 const main = async (): Promise<void> => {
+  if (process.argv.includes("--help")) {
+    console.log(`Runs the service, configured by the environment alone.\n\n${settingsReference()}`);
+    return;
+  }
   const config = readConfig();
   const log = pino(
     { level: config.LOG_LEVEL, base: { role: config.ROLE } },

@@ -1,12 +1,18 @@
 // The command `scripts/soak`: which scenarios run, their seed, what they found, and the exit code.
 import { parseArgs } from "node:util";
 import { documentsCrash } from "./soaking/documents-crash.ts";
+import { killPoints } from "./soaking/kill-points.ts";
 import { killed } from "./soaking/kills.ts";
 import type { Scenario } from "./soaking/scenario.ts";
 import { waves } from "./soaking/waves.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
-const scenarios: Record<string, Scenario> = { "documents-crash": documentsCrash, waves, kills: killed };
+const scenarios: Record<string, Scenario> = {
+  "documents-crash": documentsCrash,
+  "kill-points": killPoints,
+  waves,
+  kills: killed,
+};
 
 const help = `Usage: scripts/soak [name…] [--seed N]
 

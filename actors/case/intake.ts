@@ -26,7 +26,7 @@ interface Intake {
   nextFlight: CaseState["nextFlight"];
   disruption: { type: DisruptionType; reason: string; airport?: string; decidedAt: Date };
   groups: (tenant: string, seed: string) => ManifestGroup[];
-  pointers: { origin: string; destination: string };
+  pointers: { origin: string; destination: string; passengers: string };
   /** Set: group ids were chosen by the sender, by the index of their group in the body. */
   namedGroups: [index: number, groupId: string][];
 }
@@ -46,7 +46,11 @@ const readPush = (body: DisruptionPushBody): Intake => ({
   },
   disruption: { ...body.disruption, decidedAt: new Date(body.disruption.decidedAt) },
   groups: (tenant, seed) => groupByPnr(tenant, seed, body.passengers),
-  pointers: { origin: "/flight/originAirport", destination: "/flight/destinationAirport" },
+  pointers: {
+    origin: "/flight/originAirport",
+    destination: "/flight/destinationAirport",
+    passengers: "/passengers",
+  },
   namedGroups: [],
 });
 
@@ -63,7 +67,7 @@ const readDeclaration = (body: OpenCaseManuallyBody, now: Date): Intake => ({
       ? { type: "CANCELLED", reason: "OTHER", decidedAt: now }
       : { ...body.disruption, decidedAt: new Date(body.disruption.decidedAt) },
   groups: (tenant, seed) => declaredGroups(tenant, seed, body.passengerGroups),
-  pointers: { origin: "/flight/origin", destination: "/flight/destination" },
+  pointers: { origin: "/flight/origin", destination: "/flight/destination", passengers: "/passengerGroups" },
   namedGroups: body.passengerGroups.flatMap(({ groupId }, i) =>
     groupId === undefined ? [] : [[i, groupId] as [number, string]],
   ),
@@ -112,7 +116,7 @@ export const decideOpen = (state: CaseState | undefined, command: Received): Cas
   requireAirport(command.principal, airport);
   checkGroups(intake.namedGroups);
   const manifest = intake.groups(command.tenant, `${command.tenant}/${intake.externalEventId}`);
-  checkSizes(manifest);
+  checkSizes(manifest, intake.pointers.passengers);
   return [{ type: "case.registered", data: registered(command, intake, airport, manifest, bodyHash) }];
 };
 
@@ -147,13 +151,13 @@ const checkGroups = (named: Intake["namedGroups"]): void => {
 /** A group goes to its sub-case in one message, and no booking is that large: reservation systems stop at 99. */
 const groupPassengersMax = 200;
 
-const checkSizes = (manifest: ManifestGroup[]): void => {
+const checkSizes = (manifest: ManifestGroup[], pointer: string): void => {
   const large = manifest.find(({ passengers }) => passengers.length > groupPassengersMax);
   if (large === undefined) return;
   const named = large.passengers[0]?.pnr ?? large.groupId;
   const detail = `${named} has ${large.passengers.length} passengers; a group has at most ${groupPassengersMax}`;
   throw new Problem("validation/body", "A booking is too large to be one.", {
-    errors: [{ pointer: "/passengers", detail }],
+    errors: [{ pointer, detail }],
   });
 };
 

@@ -86,7 +86,7 @@ export const groupByPnr = (
     byPnr.set(key, [...(byPnr.get(key) ?? []), input]);
   }
   return [...byPnr].map(([key, members]) =>
-    groupOf(tenant, `G${shortHash(`${caseSeed}\n${key}`)}`, key, members),
+    groupOf(tenant, `G${shortHash(`${caseSeed}\n${key}`)}`, `${caseSeed}/${key}`, members),
   );
 };
 

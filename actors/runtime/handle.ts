@@ -86,20 +86,26 @@ const once = async <State extends object, Event extends DomainEvent>(
   }
   // Only now: asking again for what has been done already changes nothing, whatever version was seen.
   checkVersion(command, before);
+  return commitEvents(options, received, { entity, before, events });
+};
+
+/** One write for all that follows from the decision; undefined when another writer was first. */
+const commitEvents = async <State extends object, Event extends DomainEvent>(
+  options: HandlerOptions<State, Event>,
+  command: Received,
+  decision: { entity: string; before: Loaded<State> | undefined; events: Event[] },
+): Promise<Handled<State> | undefined> => {
+  const { decider } = options;
+  const { entity, before, events } = decision;
   const after = events.reduce<State | undefined>(decider.evolve, before?.state) as State;
-  const change: Change<State, Event> = {
-    id: entity,
-    command: received,
-    before: before?.state,
-    after,
-    events,
-  };
+  const change: Change<State, Event> = { id: entity, command, before: before?.state, after, events };
   const timers = decider.timers?.(after) ?? [];
+  const collection = options.documents(command.tenant).collection<Document>(decider.collection);
   const meta = await commit(collection, decider.schemaVersion, {
     tenant: command.tenant,
     entity,
     command,
-    now,
+    now: command.now,
     before,
     after,
     business: events.some(({ type }) => !decider.technical?.has(type)),

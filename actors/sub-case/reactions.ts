@@ -169,11 +169,13 @@ const alertOperators = (state: SubCaseState, reason: string | undefined): Outgoi
   },
 });
 
+/** @param occurrence tells items apart that a group's hotels may each give cause for */
 const openReview = (
   state: SubCaseState,
   category: ReviewCategory,
   origin: string,
   detail: string,
+  occurrence?: string,
 ): Outgoing => ({
   to: "command",
   name: "review.open",
@@ -186,6 +188,7 @@ const openReview = (
     detail,
     attemptedHotels: state.attemptedHotels,
     affectedGroups: [state.groupId],
+    ...(occurrence === undefined ? {} : { occurrence }),
   },
 });
 
@@ -206,6 +209,7 @@ const inDoubt = (state: SubCaseState, { step, vendor, reference }: Call): Outgoi
     "BOOKING_FAILED",
     "in-doubt",
     `${vendor} does not say whether ${step} under ${reference} was done; it is still being asked.`,
+    `${step} ${reference}`,
   );
 
 const stuckRollback = (state: SubCaseState, step: Step, detail: string): Outgoing =>
@@ -226,6 +230,7 @@ const degraded = (state: SubCaseState, step: Step, detail: string): Outgoing[] =
         "PAYMENT_FAILED",
         "payment",
         `The card of a hotel that refused still stands. ${detail}`,
+        state.payment?.reference,
       ),
     ];
   if (step === "transport" || step === "notify")

@@ -57,9 +57,16 @@ export const runFrom = (story: Story, step: Step): void => {
   if (isRollback(step)) endRollback(story);
 };
 
-/** What could not be undone is a person's work; the rest has been undone all the same. */
+/**
+ * What could not be undone is a person's work; the rest has been undone all the same. A payment that could not be taken
+ * back on the way forward counts by its last try.
+ */
 const endRollback = (story: Story): void => {
-  const stuck = story.state.steps.filter(({ name, result }) => isRollback(name) && result === "FAILED");
+  const { steps } = story.state;
+  const stuck = steps.filter(
+    ({ name, result }, i) =>
+      isRollback(name) && result === "FAILED" && !steps.slice(i + 1).some((later) => later.name === name),
+  );
   const [first] = stuck;
   if (first === undefined) {
     story.tell({ type: "subcase.rolled-back", data: { at: story.now } });
@@ -90,6 +97,14 @@ const takeStep = (story: Story, step: Step): boolean => {
     return true;
   }
   const request = requestOf(id, state, step, now);
+  if (request === undefined && step === "pay" && currentCandidate(state)?.payment === "CARD") {
+    nextHotel(
+      story,
+      "NO_CARD_VENDOR",
+      "The hotel takes only cards, and the airline has no vendor that issues them.",
+    );
+    return false;
+  }
   if (request === undefined) return true;
   const call: Call = { ...request, step, tries: 1, doubt: false, postponed: false, dueAt: deadline(story) };
   story.tell({ type: "subcase.step-started", data: { record, call } });

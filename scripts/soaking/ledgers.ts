@@ -29,7 +29,10 @@ const liveEntries = async (
   return entries.filter((entry) => entry.kind === kind && entry.state === live);
 };
 
-type Kept = Pick<SubCaseState, "subCaseId" | "status" | "reservation" | "card" | "ride" | "offer">;
+type Kept = Pick<
+  SubCaseState,
+  "subCaseId" | "status" | "reservation" | "payment" | "card" | "ride" | "offer"
+>;
 
 /** References of what the sub-cases believe to have, by vendor. */
 const believed = (subCases: readonly Kept[]): Map<string, string[]> => {
@@ -37,8 +40,9 @@ const believed = (subCases: readonly Kept[]): Map<string, string[]> => {
   const add = (vendor: string, reference: string): void => {
     byVendor.set(vendor, [...(byVendor.get(vendor) ?? []), reference]);
   };
-  for (const { subCaseId, reservation, card, ride } of subCases) {
+  for (const { subCaseId, reservation, payment, card, ride } of subCases) {
     if (reservation?.status === "CONFIRMED") add(reservation.vendor, reservation.reference);
+    if (payment?.status === "ACTIVE") add(payment.vendor, payment.reference);
     if (card?.status === "ACTIVE") add(card.vendor, `${subCaseId}.card.1`);
     if (ride?.status === "booked") add(ride.vendor, `${subCaseId}.ride.1`);
   }
@@ -59,7 +63,7 @@ export const checkLedgers = async (
   sandboxUrl: string,
   signal: AbortSignal,
 ): Promise<LedgerCheck> => {
-  const fields = { subCaseId: 1, status: 1, reservation: 1, card: 1, ride: 1, offer: 1 };
+  const fields = { subCaseId: 1, status: 1, reservation: 1, payment: 1, card: 1, ride: 1, offer: 1 };
   const subCases: Kept[] = [];
   for (const database of databases)
     subCases.push(

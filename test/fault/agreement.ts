@@ -117,6 +117,8 @@ const assertLedgers = async (t: Test, it: TestInstance, subCases: SubCase[]): Pr
   );
   const standing = (kind: string, state: string, subCase: SubCase) =>
     ours.filter((entry) => entry.kind === kind && entry.state === state && own(entry) === subCase);
+  // Some hotels near an airport take no guarantee: each stay there has a card of its own, beside the passengers'.
+  const payments = (subCase: SubCase) => (subCase.payment?.status === "ACTIVE" ? 1 : 0);
   const wrong = subCases.flatMap((subCase) => {
     const kept = subCase.status === "RESOLVED" ? 1 : 0;
     const has = {
@@ -125,7 +127,7 @@ const assertLedgers = async (t: Test, it: TestInstance, subCases: SubCase[]): Pr
       rides: standing("ride", "BOOKED", subCase).length,
       messages: ours.filter((entry) => entry.kind === "message" && own(entry) === subCase).length,
     };
-    const should = { bookings: kept, cards: kept, rides: kept, messages: 1 };
+    const should = { bookings: kept, cards: kept + payments(subCase), rides: kept, messages: 1 };
     return JSON.stringify(has) === JSON.stringify(should) ? [] : [{ id: subCase._id, has, should }];
   });
   t.strictSame(

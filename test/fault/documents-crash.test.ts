@@ -10,11 +10,8 @@ import { type Document, Long, serialize, UUID } from "bson";
 import { MongoClient } from "mongodb";
 import t, { type Test } from "tap";
 import { Framer, parseRequest } from "../../scripts/embedded/documents/wire.ts";
+import { crash } from "../harness/environment.ts";
 
-/** CRASH_ROUNDS and CRASH_WRITERS make the run bigger; CRASH_SEED picks when the kills fall. */
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3);
-const WRITERS = Number(process.env.CRASH_WRITERS ?? 16);
-const SEED = Number(process.env.CRASH_SEED ?? 1);
 const ENTRY = path.resolve(import.meta.dirname, "../../scripts/embedded/documents/server.ts");
 
 interface Process {
@@ -121,7 +118,7 @@ async function check(t: Test, url: string, acknowledged: Set<string | number>, c
 t.test("kill -9 under writers", async (t) => {
   const dir = folder();
   let server = await start(dir);
-  const counters: Counter[] = Array.from({ length: WRITERS }, () => ({ sent: 0, acknowledged: 0 }));
+  const counters: Counter[] = Array.from({ length: crash.writers }, () => ({ sent: 0, acknowledged: 0 }));
   const acknowledged = new Set<string | number>();
   const setUp = await new MongoClient(server.url).connect();
   await setUp.db("crash").collection<Keyed>("inserted").createIndex({ unique: 1 }, { unique: true });
@@ -130,7 +127,7 @@ t.test("kill -9 under writers", async (t) => {
     .collection<Keyed>("counters")
     .insertMany(counters.map((_, i) => ({ _id: i, n: 0 })));
   await setUp.close();
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < crash.rounds; round++) {
     const client = await new MongoClient(server.url, {
       serverSelectionTimeoutMS: 300,
       maxPoolSize: 40,
@@ -138,7 +135,7 @@ t.test("kill -9 under writers", async (t) => {
     const before = acknowledged.size;
     const writers = counters.map((counter, i) => writeUntilDeath(client, i, acknowledged, counter, round));
     // The moment of the kill is an amount of work, so that a slow machine is killed as deep in it as a fast one.
-    const target = before + 300 + ((SEED * 7919 + round * 104_729) % 500);
+    const target = before + 300 + ((crash.seed * 7919 + round * 104_729) % 500);
     while (acknowledged.size < target) await client.db("crash").command({ ping: 1 });
     await kill(server, "SIGKILL");
     await Promise.all(writers);

@@ -52,16 +52,19 @@ export interface InstanceOptions {
   sandbox?: boolean;
 }
 
+/** One thing that a vendor of the sandbox holds. */
+export interface LedgerEntry {
+  kind: string;
+  id: string;
+  reference: string;
+  idempotencyKey: string;
+  state: string;
+  details: Record<string, unknown>;
+}
+
 export interface Ledger {
   counts: Record<string, number>;
-  entries: {
-    kind: string;
-    id: string;
-    reference: string;
-    idempotencyKey: string;
-    state: string;
-    details: Record<string, unknown>;
-  }[];
+  entries: LedgerEntry[];
   requests: { operation: string; idempotencyKey: string | null; status: number | null; repeated: boolean }[];
 }
 

@@ -9,6 +9,7 @@ import type { Test } from "tap";
 import { ensureNatsServer, startNats } from "../../scripts/embedded/nats.ts";
 import type { ProcessEnd, Running } from "../../scripts/supervisor/running.ts";
 import { startScript } from "../../scripts/supervisor/script-process.ts";
+import { mongodbUrl } from "./environment.ts";
 
 // tap's loaders compile what Node runs as it is: with them a service process takes ten times as long to start.
 process.execArgv = process.execArgv.filter((argument) => !argument.includes("/@tapjs/"));
@@ -65,8 +66,8 @@ export interface Documents {
 /** The server at MONGODB_URL if set, whose databases of this test are dropped at its end; else an embedded one of the test's own. */
 export async function startDocuments(t: Scope): Promise<Documents> {
   const databasePrefix = `t${randomBytes(6).toString("hex")}`;
-  const external = process.env.MONGODB_URL;
-  if (external) {
+  const external = mongodbUrl;
+  if (external !== undefined) {
     t.teardown(() => dropDatabases(external, databasePrefix));
     return { url: external, databasePrefix, process: undefined };
   }

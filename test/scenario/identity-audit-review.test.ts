@@ -42,10 +42,13 @@ const subCase = {
   },
 };
 
+/** Every case is one that the reader may see. */
+const cases = { name: "case", actions: { head: () => ({ ok: {} }) } };
+
 const { context, broker, advance, commandOf, send, ask } = await startActorsUnderTest(
   t,
   [identityActor, auditActor, reviewActor],
-  [webhook, subCase],
+  [webhook, subCase, cases],
 );
 const { documents, streams, tenants } = context;
 const internal = await watch(streams.connection, "int.>");
@@ -306,7 +309,7 @@ t.test("review items", async (t) => {
   );
   await refused(
     t,
-    send("review.claim", {}, { ...by(ana), expectedVersion: 1 }),
+    send("review.resolve", done, { ...by(ana), expectedVersion: 1 }),
     "conflict/version",
     "an old look",
   );

@@ -133,8 +133,9 @@ function readOptions(): DocumentServerOptions {
 async function main(): Promise<void> {
   const server = await startDocumentServer(readOptions());
   console.log(`listening ${server.url}`);
-  stopWithParent(() => void server.close());
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => void server.close());
+  const stop = (): void => void server.close().then(() => process.exit());
+  stopWithParent(stop);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, stop);
 }
 
 if (import.meta.main) {

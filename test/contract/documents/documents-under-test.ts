@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { type Db, type Document, MongoClient } from "mongodb";
 import { startDocumentServer } from "../../../scripts/embedded/documents/server.ts";
+import { mongodbUrl } from "../../harness/environment.ts";
 
 /** `documentdb` is PostgreSQL's DocumentDB extension behind a gateway, which has gaps of its own. */
 export type Kind = "embedded" | "mongodb" | "documentdb";
@@ -28,10 +29,9 @@ interface Test {
 
 /** Opens the server under test for the length of `t`; its database is dropped at the end. */
 export async function openDocuments(t: Test, ttlMs?: number): Promise<DocumentsUnderTest> {
-  const external = process.env.MONGODB_URL;
-  const dir = external ? undefined : mkdtempSync(path.join(tmpdir(), "stopover-documents-"));
+  const dir = mongodbUrl ? undefined : mkdtempSync(path.join(tmpdir(), "stopover-documents-"));
   const server = dir ? await startDocumentServer({ dir, port: 0, ...(ttlMs ? { ttlMs } : {}) }) : undefined;
-  const url = external ?? server!.url;
+  const url = mongodbUrl ?? server!.url;
   const client = await new MongoClient(url, { maxPoolSize: 40 }).connect();
   const database = client.db(`contract_${randomUUID().replaceAll("-", "")}`);
   t.teardown(async () => {

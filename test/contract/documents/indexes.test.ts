@@ -7,6 +7,14 @@ import { type AnyDocument, errorOf, indexOf, openDocuments, stagesOf } from "./d
 const insert = (collection: Collection<AnyDocument>, ...documents: AnyDocument[]) =>
   collection.insertMany(documents);
 
+/** The ids of what a filter finds, in order of `sort`. */
+const idsIn =
+  (collection: Collection<AnyDocument>) =>
+  async (filter: Document, sort: Document = { _id: 1 }): Promise<unknown[]> => {
+    const found = await collection.find(filter, { sort: sort as never }).toArray();
+    return found.map(({ _id }) => _id);
+  };
+
 t.test("uniqueness", async (t) => {
   const { database, kind } = await openDocuments(t);
   const collection = database.collection<AnyDocument>("unique");
@@ -89,13 +97,7 @@ t.test("sparse and partial indexes", async (t) => {
         .sort(sort as never)
         .explain(),
     );
-  const ids = async (filter: Document, sort: Document = { _id: 1 }) =>
-    (
-      await collection
-        .find(filter)
-        .sort(sort as never)
-        .toArray()
-    ).map(({ _id }) => _id as unknown);
+  const ids = idsIn(collection);
 
   t.equal(await used({ s: 1 }), "sparse");
   t.equal(await used({ s: { $gt: 0 } }), "sparse");
@@ -211,13 +213,7 @@ t.test("arrays in indexes", async (t) => {
   );
   await collection.createIndex({ "k.x": 1, "k.y": 1 });
   await collection.createIndex({ a: 1, b: 1 });
-  const ids = async (filter: Document, sort: Document = { _id: 1 }) =>
-    (
-      await collection
-        .find(filter)
-        .sort(sort as never)
-        .toArray()
-    ).map(({ _id }) => _id as unknown);
+  const ids = idsIn(collection);
   t.same(await ids({ "k.x": 1, "k.y": 2 }), [1], "two elements of one array meet two conditions");
   t.same(await ids({ a: { $gt: 4, $lt: 2 } }), [1], "two elements meet two ends of a range");
   t.same(await ids({ a: { $gte: 1 } }), [1, 2], "a document comes once however many elements match");

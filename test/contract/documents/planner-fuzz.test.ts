@@ -8,11 +8,8 @@ import { keyTuples, splitKeyPath } from "../../../scripts/embedded/documents/pat
 import { parseSort, sortKeyOf } from "../../../scripts/embedded/documents/sorting.ts";
 import { decode, readerOf } from "../../../scripts/embedded/documents/stored-document.ts";
 import { compareValues, encodeKey, RANK, rankOf } from "../../../scripts/embedded/documents/values.ts";
+import { fuzz } from "../../harness/environment.ts";
 import { type AnyDocument, openDocuments } from "./documents-under-test.ts";
-
-/** A failure prints its seed: FUZZ_SEED replays it, FUZZ_RUNS makes it longer. */
-const SEED = Number(process.env.FUZZ_SEED ?? 20_240_611);
-const RUNS = Number(process.env.FUZZ_RUNS ?? 40);
 
 const scalar = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: -2, max: 4 }) },
@@ -120,7 +117,7 @@ async function prepare(collection: Collection<AnyDocument>, run: Document) {
   if (changes.length > 0) await ignoringParallelArrays(collection.bulkWrite(changes, { ordered: false }));
 }
 
-t.test("finds through indexes equal brute force", { timeout: 30_000 + RUNS * 1000 }, async (t) => {
+t.test("finds through indexes equal brute force", { timeout: 30_000 + fuzz.runs * 1000 }, async (t) => {
   const { database, kind } = await openDocuments(t);
   if (kind === "documentdb")
     return void t.pass("its PostgreSQL backend dies of a segmentation fault on some of these");
@@ -156,8 +153,8 @@ t.test("finds through indexes equal brute force", { timeout: 30_000 + RUNS * 100
     }
     await collection.drop();
   });
-  await fc.assert(property, { seed: SEED, numRuns: RUNS });
-  t.ok(compared >= RUNS * 20, `${compared} queries compared`);
+  await fc.assert(property, { seed: fuzz.seed, numRuns: fuzz.runs });
+  t.ok(compared >= fuzz.runs * 20, `${compared} queries compared`);
   if (kind === "embedded") t.ok(throughIndex > compared / 8, `${throughIndex} of them through an index`);
 });
 
@@ -194,6 +191,6 @@ t.test("the key encoding sorts as values do", async (t) => {
     const descending = sign(Buffer.compare(encodeKey([left], [-1]), encodeKey([right], [-1])));
     return ascending === sign(compareValues(left, right)) && descending === -ascending + 0;
   });
-  fc.assert(property, { seed: SEED, numRuns: 5000 });
+  fc.assert(property, { seed: fuzz.seed, numRuns: 5000 });
   t.equal(rankOf(undefined), RANK.null, "missing sorts as null");
 });

@@ -140,7 +140,7 @@ t.test("the partner's receiver", async (t) => {
   await t.rejects(deliver("XN-one", "14", "new"));
   const { counts, deliveries } = await sandbox.ledger("receiver");
   t.match(counts, { received: 16, verified: 9, rejected: 7, duplicates: 1 });
-  const of = (urn: string) => deliveries.filter((one) => one["eventUrn"] === `urn:event:${urn}`);
+  const of = (urn: string) => deliveries.filter(({ eventUrn }) => eventUrn === `urn:event:${urn}`);
   t.match(of("1"), [
     {
       verified: true,

@@ -5,17 +5,10 @@ import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
 import type { Test } from "tap";
 import type { Announcement } from "../../../scripts/sandbox/remote-part.ts";
+import type { LedgerEntry } from "../../harness/instance.ts";
 
 const main = new URL("../../../scripts/sandbox/main.ts", import.meta.url).pathname;
 
-export interface LedgerEntry {
-  kind: string;
-  id: string;
-  reference: string;
-  idempotencyKey: string;
-  state: string;
-  details: Record<string, unknown>;
-}
 export interface LedgerAnswer {
   counts: Record<string, number>;
   entries: LedgerEntry[];

@@ -175,6 +175,7 @@ t.test("an operator of one airport acts at no other", async (t) => {
     "getWave",
     "listReservations",
     "getDemandSummary",
+    "getCaseAudit",
     "allocateCase",
     "requestDemand",
     "approveDemand",

@@ -9,72 +9,14 @@ import {
   money,
   roomsNeeded,
 } from "../../../actors/wave/allocation/gates.ts";
-import type { DiscardReason, GroupNeed } from "../../../schemas/allocation.ts";
+import type { DiscardReason } from "../../../schemas/allocation.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
 import { isUrnOf } from "../../../schemas/urn.ts";
 import type { Tier } from "../../../schemas/vocabulary.ts";
-
-const airport = { latitude: 40.6413, longitude: -73.7781 };
-/** A degree of latitude is 111.195 km on the mean sphere. */
-const north = (km: number) => ({ latitude: airport.latitude + km / 111.195, longitude: airport.longitude });
-
-const offer = (over: Partial<HotelOffer> & { providerHotelId: string }): HotelOffer => ({
-  vendor: "stayhub",
-  providerOfferId: `offer-${over.vendor ?? "stayhub"}-${over.providerHotelId}`,
-  name: `Hotel ${over.providerHotelId}`,
-  address: `${over.providerHotelId} Road`,
-  coordinates: north(3),
-  amenities: [],
-  acceptedPayments: ["GUARANTEE"],
-  nightlyRateMinor: 10_000,
-  currency: "USD",
-  roomsLeft: 10,
-  maxOccupancy: 2,
-  accessibleRooms: 0,
-  ...over,
-});
-
-const group = (groupId: string, over: Partial<GroupNeed> = {}): GroupNeed => ({
-  groupId,
-  subCaseId: `XN-${groupId}`,
-  tier: "ECONOMY",
-  passengers: 2,
-  rooms: 1,
-  nights: 1,
-  checkIn: "2026-11-21",
-  checkOut: "2026-11-22",
-  needs: [],
-  ...over,
-});
-
-const policy = (over: Partial<ResolvedPolicy> = {}): ResolvedPolicy => ({
-  policyId: "XN-P1",
-  version: 1,
-  name: "Standard",
-  minStars: undefined,
-  maxDistanceKm: undefined,
-  maxNightlyRate: undefined,
-  requiredAmenities: [],
-  excludedChains: [],
-  acceptedPayments: ["GUARANTEE"],
-  allowProviders: undefined,
-  lateCheckoutMinutes: 0,
-  earlyCheckInMinutes: 0,
-  mode: "ON_DEMAND",
-  autoApproveDemand: true,
-  maxAutomaticRoomsPerWave: 100,
-  incrementalRequiresApproval: false,
-  weights: { cost: 0.6, distance: 0.25, consolidation: 0.15 },
-  transport: { mode: "SHUTTLE", perTier: {}, minutesBeforePickup: 120, shuttleCapacity: 20, onDemand: false },
-  autoBook: true,
-  maxOccupancy: 2,
-  incidentalsMinor: 0,
-  ...over,
-});
-
-const run = (groups: GroupNeed[], offers: HotelOffer[], over: Partial<ResolvedPolicy> = {}) =>
-  allocate({ groups, offers, policyOf: () => policy(over), airport });
+import { group } from "../../harness/group-needs.ts";
+import { policy } from "../../harness/policies.ts";
+import { airport, north, offer, run } from "./hotels-at-jfk.ts";
 
 t.test("each gate names itself, with both figures", async (t) => {
   const limit = { amountMinor: 15_000, currency: "USD" };
@@ -104,6 +46,12 @@ t.test("each gate names itself, with both figures", async (t) => {
       { currency: "JPY" },
       { maxNightlyRate: limit },
       "Priced at 10000 JPY a night, the policy's limit is 150.00 USD: not comparable.",
+    ],
+    [
+      "CURRENCY_MISMATCH",
+      {},
+      { maxNightlyRate: { amountMinor: 15_000, currency: "XYZ" } },
+      "Priced at 100.00 USD a night, the policy's limit is 150.00 XYZ: not comparable.",
     ],
     [
       "MISSING_AMENITY",
@@ -278,7 +226,7 @@ t.test("passes: first and business choose first, crew last", async (t) => {
     "in the order of the groups",
   );
   t.match(result.unplaced, [
-    { groupId: "CREW", subCaseId: "XN-CREW", reason: /None of 2 offers passes: 2 without enough rooms/ },
+    { groupId: "CREW", subCaseId: "XN-SUB-CREW", reason: /None of 2 offers passes: 2 without enough rooms/ },
   ]);
   t.same(
     [...new Set(result.rankingInputs.map(({ pass }) => pass))],

@@ -1,13 +1,11 @@
-// How a disruption becomes a case, as tables: both surfaces' bodies, its airport, its groups and passengers, and its provisioning.
-import fc from "fast-check";
+// How a disruption becomes a case, as tables: both surfaces' bodies, its airport, and its provisioning.
 import t from "tap";
 import { decide } from "../../../actors/case/decide.ts";
 import { bodyHashOf, chunkSize } from "../../../actors/case/intake.ts";
-import { groupByPnr, groupOf } from "../../../actors/case/manifest.ts";
+import { groupByPnr } from "../../../actors/case/manifest.ts";
 import { outgoing } from "../../../actors/case/reactions.ts";
 import { type CaseEvent, type CaseState, evolve } from "../../../actors/case/state.ts";
-import type { PassengerInput } from "../../../schemas/passenger.ts";
-import { parseUrn } from "../../../schemas/urn.ts";
+import { problems } from "../../../schemas/problems.ts";
 import type { DisruptionType } from "../../../schemas/vocabulary.ts";
 import {
   evening,
@@ -18,18 +16,9 @@ import {
   secondsLater,
   supervisor,
 } from "../../harness/given.ts";
+import { ada, charles, passenger } from "./passengers.ts";
 
 const rules = { decide, evolve, outgoing };
-
-const ada: PassengerInput = {
-  pnr: "K7QX2M",
-  firstName: "Ada",
-  lastName: "Lovelace",
-  cabinClass: "ECONOMY",
-  contact: { email: "ada@example.com" },
-};
-const charles: PassengerInput = { ...ada, pnr: "B2BBGE", firstName: "Charles", lastName: "Babbage" };
-const passenger = (more: Partial<PassengerInput>): PassengerInput => ({ ...ada, ...more });
 
 const flight = {
   iataDesignator: "XN482",
@@ -127,7 +116,7 @@ t.test("both surfaces' bodies become the same kind of case", async (t) => {
   t.notOk("nextFlight" in opened(push({ nextFlight: undefined })));
 });
 
-t.test("where the passengers are stranded", async (t) => {
+t.test("where the passengers are stranded, and bodies that are refused", async (t) => {
   const table: [DisruptionType, string | undefined, string][] = [
     ["CANCELLED", undefined, "JFK"],
     ["DELAYED", undefined, "JFK"],
@@ -161,6 +150,16 @@ t.test("where the passengers are stranded", async (t) => {
   given()
     .when(declare({ passengerGroups: [twice, { groupId: "crew", passengers: [charles] }, twice] }))
     .refused("validation/body", errorsAt("/passengerGroups/2/groupId"));
+
+  const party = (size: number) => Array.from({ length: size }, (_, i) => passenger({ firstName: `N${i}` }));
+  given()
+    .when(push({ passengers: party(201) }))
+    .refused("validation/body", errorsAt("/passengers"));
+  given()
+    .when(declare({ passengerGroups: [{ groupId: "tour", passengers: party(201) }] }))
+    .refused("validation/body", errorsAt("/passengerGroups"));
+  t.equal(problems["validation/body"].status, 422);
+  t.equal(opened(push({ passengers: party(200) })).groups[0]?.passengers, 200, "a coach party is a booking");
 });
 
 t.test("the same event again", async (t) => {
@@ -196,114 +195,6 @@ t.test("the same event again", async (t) => {
     ["objects in arrays", [{ a: 1, b: 2 }], [{ b: 2, a: 1 }], true],
   ];
   for (const [what, one, two, same] of hashes) t.equal(bodyHashOf(one) === bodyHashOf(two), same, what);
-});
-
-t.test("groups of a manifest", async (t) => {
-  const groups = (...inputs: PassengerInput[]) => groupByPnr("XN", "seed", inputs);
-  const sizes = (...inputs: PassengerInput[]) => groups(...inputs).map(({ passengers }) => passengers.length);
-  t.strictSame(
-    sizes(ada, charles, passenger({ firstName: "Annabella" })),
-    [2, 1],
-    "in the order of first mention",
-  );
-  t.strictSame(
-    sizes(ada, passenger({ pnr: " k7q-x2m " })),
-    [2],
-    "references compare without case and blanks",
-  );
-  t.strictSame(
-    sizes(passenger({ pnr: undefined }), passenger({ pnr: "  " })),
-    [1, 1],
-    "none is nobody's company",
-  );
-  t.strictSame(sizes(), []);
-
-  const tiers: [string, (string | undefined)[], string | undefined][] = [
-    ["one cabin", ["BUSINESS", "BUSINESS"], "BUSINESS"],
-    ["its case and blanks", [" business "], "BUSINESS"],
-    ["none, and one that nobody knows, is economy", [undefined, "HAMMOCK"], "ECONOMY"],
-    ["two cabins", ["BUSINESS", "ECONOMY"], undefined],
-    ["crew", ["CREW"], "CREW"],
-  ];
-  for (const [what, cabins, tier] of tiers)
-    t.equal(groups(...cabins.map((cabinClass) => passenger({ cabinClass })))[0]?.tier, tier, what);
-
-  const missing: [string, PassengerInput[], string[]][] = [
-    ["nothing", [ada], []],
-    ["everything", [{}], ["pnr", "lastName", "cabinClass", "contact"]],
-    ["blanks are nothing", [passenger({ lastName: " ", cabinClass: "" })], ["lastName", "cabinClass"]],
-    ["one contact is enough for a group", [ada, passenger({ contact: {} })], []],
-    ["a phone will do", [passenger({ contact: { phone: "+12025550143" } })], []],
-    ["a language is no contact", [passenger({ contact: { language: "en" } })], ["contact"]],
-  ];
-  for (const [what, inputs, fields] of missing) t.strictSame(groups(...inputs)[0]?.missing, fields, what);
-
-  const kept = groups(passenger({ loyaltyTier: "gold", passengerType: "adult", pnr: "k7qx2m" }))[0]
-    ?.passengers[0];
-  t.match(kept, { loyaltyTier: "GOLD", passengerType: "ADULT", pnr: "K7QX2M", specialRequirements: [] });
-});
-
-t.test("a passenger is the same one in every case", async (t) => {
-  const urns = (seed: string, ...inputs: PassengerInput[]) =>
-    groupByPnr("XN", seed, inputs).flatMap(({ passengers }) => passengers.map((each) => each.urn));
-  t.strictSame(urns("case 1", ada, charles), urns("case 2", ada, charles));
-  t.strictSame(urns("case 1", ada, charles), urns("case 1", charles, ada).reverse(), "in any order");
-  t.strictSame(urns("case 1", ada), urns("case 1", passenger({ pnr: "k7qx2m", cabinClass: "FIRST" })));
-  t.strictSame(
-    groupOf("XN", "tour", "s", [ada]).passengers[0]?.urn,
-    urns("case 1", ada)[0],
-    "declared by hand too",
-  );
-  t.not(
-    urns("case 1", ada)[0],
-    groupByPnr("QF", "case 1", [ada])[0]?.passengers[0]?.urn,
-    "another airline's is another",
-  );
-  t.equal(new Set(urns("case 1", ada, ada)).size, 2, "a father and a son of one name are two");
-  t.strictSame(urns("case 1", ada, ada), urns("case 2", ada, ada));
-  const nameless = { cabinClass: "ECONOMY" };
-  t.equal(new Set(urns("case 1", nameless, nameless)).size, 2, "two of whom nothing is known are two");
-  const own = "urn:passenger:XN-01J0000000000000000000000A";
-  t.equal(urns("case 1", passenger({ passengerUrn: own }))[0], own, "the sender may name them");
-  t.match(parseUrn(urns("case 1", ada)[0] as string), { kind: "passenger", tenant: "XN" });
-});
-
-const oddText = fc.oneof(
-  fc.constantFrom("", " ", "K7QX2M", "k7q x2m", "B2BBGE"),
-  fc.string({ maxLength: 8 }),
-);
-const anyPassenger: fc.Arbitrary<PassengerInput> = fc.record(
-  {
-    // A reference of dashes alone is left to its own row.
-    pnr: oddText.filter((pnr) => pnr.trim() === "" || /[^\s-]/.test(pnr)),
-    firstName: oddText,
-    lastName: oddText,
-    cabinClass: fc.constantFrom("ECONOMY", "BUSINESS", "x"),
-    contact: fc.record({ email: fc.constant("a@example.com") }, { requiredKeys: [] }),
-  },
-  { requiredKeys: [] },
-);
-
-t.test("nobody is lost, doubled, or taken for another", async (t) => {
-  fc.assert(
-    fc.property(fc.array(anyPassenger, { maxLength: 40 }), (inputs) => {
-      const groups = groupByPnr("XN", "seed", inputs);
-      const passengers = groups.flatMap((group) => group.passengers);
-      const known = new Set(passengers.map(({ urn }) => urn));
-      const pnrs = groups.flatMap((group) => [...new Set(group.passengers.flatMap(({ pnr }) => pnr ?? []))]);
-      return (
-        passengers.length === inputs.length &&
-        known.size === inputs.length &&
-        new Set(groups.map(({ groupId }) => groupId)).size === groups.length &&
-        new Set(pnrs).size === pnrs.length &&
-        groups.every(
-          (group) => group.passengers.length === 1 || group.passengers.every(({ pnr }) => pnr !== undefined),
-        )
-      );
-    }),
-    { numRuns: 300 },
-  );
-  t.pass("in 300 manifests");
 });
 
 t.test("provisioning: a chunk counts once, by where it begins", async (t) => {

@@ -7,34 +7,11 @@ import type { ResolvedPolicy } from "../../../schemas/policy.ts";
 import { urn } from "../../../schemas/urn.ts";
 import type { Tier } from "../../../schemas/vocabulary.ts";
 import { eventsOf, folded, received, supervisor } from "../../harness/given.ts";
+import { policy } from "../../harness/policies.ts";
 
 export const rules = { decide, evolve, outgoing };
 export const caseId = "XN-CASE";
 
-export const policy = (more: Partial<ResolvedPolicy> = {}): ResolvedPolicy => ({
-  policyId: "XN-POLICY",
-  version: 3,
-  name: "Any night",
-  minStars: undefined,
-  maxDistanceKm: undefined,
-  maxNightlyRate: undefined,
-  requiredAmenities: [],
-  excludedChains: [],
-  acceptedPayments: ["GUARANTEE"],
-  allowProviders: undefined,
-  lateCheckoutMinutes: 0,
-  earlyCheckInMinutes: 0,
-  mode: "ON_DEMAND",
-  autoApproveDemand: true,
-  maxAutomaticRoomsPerWave: 10,
-  incrementalRequiresApproval: false,
-  weights: { cost: 0.6, distance: 0.25, consolidation: 0.15 },
-  transport: { mode: "SHUTTLE", perTier: {}, minutesBeforePickup: 180, shuttleCapacity: 24, onDemand: false },
-  autoBook: true,
-  maxOccupancy: 2,
-  incidentalsMinor: 0,
-  ...more,
-});
 export type Policies = Partial<Record<Tier, ResolvedPolicy | null>>;
 export const economy: Policies = { ECONOMY: policy() };
 export const asking: Policies = { ECONOMY: policy({ autoApproveDemand: false }) };

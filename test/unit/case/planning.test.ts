@@ -12,6 +12,7 @@ import {
   supervisor,
   system,
 } from "../../harness/given.ts";
+import { policy } from "../../harness/policies.ts";
 import {
   approve,
   asking,
@@ -28,7 +29,6 @@ import {
   pair,
   plan,
   plannedCase,
-  policy,
   provisionedCase,
   reject,
   requestDemand,

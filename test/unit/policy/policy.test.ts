@@ -15,6 +15,7 @@ import { policyView } from "../../../actors/policy/view.ts";
 import type { PolicyBody } from "../../../schemas/policy.ts";
 import type { Tier } from "../../../schemas/vocabulary.ts";
 import { evening, eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
+import { policy } from "../../harness/policies.ts";
 
 const xn = "urn:airline:XN";
 const body = (more: Partial<PolicyBody> = {}): PolicyBody => ({
@@ -136,35 +137,17 @@ t.test("weights sum to one", async (t) => {
 
 t.test("what a policy leaves out", async (t) => {
   const bare = resolvePolicy(candidate("p", {}), "USD", "USD");
-  t.strictSame(bare, {
-    policyId: "p",
-    version: 1,
-    name: "Any",
-    minStars: undefined,
-    maxDistanceKm: undefined,
-    maxNightlyRate: undefined,
-    requiredAmenities: [],
-    excludedChains: [],
-    acceptedPayments: ["GUARANTEE"],
-    allowProviders: undefined,
-    lateCheckoutMinutes: 0,
-    earlyCheckInMinutes: 0,
-    mode: "ON_DEMAND",
-    autoApproveDemand: false,
-    maxAutomaticRoomsPerWave: 0,
-    incrementalRequiresApproval: false,
-    weights: { cost: 0.6, distance: 0.25, consolidation: 0.15 },
-    transport: {
-      mode: "SHUTTLE",
-      perTier: {},
-      minutesBeforePickup: 180,
-      shuttleCapacity: 24,
-      onDemand: false,
-    },
-    autoBook: true,
-    maxOccupancy: 2,
-    incidentalsMinor: 0,
-  });
+  // In all other members the fixture is what the contract gives by default.
+  t.strictSame(
+    bare,
+    policy({
+      policyId: "p",
+      version: 1,
+      name: "Any",
+      autoApproveDemand: false,
+      maxAutomaticRoomsPerWave: 0,
+    }),
+  );
   const said: Partial<PolicyBody> = {
     constraints: {
       minStars: 4,
@@ -219,11 +202,26 @@ t.test("the nightly limit, in the currency of the place", async (t) => {
     { amountMinor: 900, currency: "XYZ" },
     "no rate is needed at home",
   );
+  for (const [from, to] of [
+    ["EUR", "XYZ"],
+    ["XYZ", "EUR"],
+    ["XYZ", "QQQ"],
+  ] as const)
+    t.strictSame(
+      resolvePolicy(candidate("p", { constraints: { maxNightlyRate: 9 } }), from, to).maxNightlyRate,
+      { amountMinor: 900, currency: from },
+      `without a rate from ${from} to ${to} the limit stays in its own currency`,
+    );
 });
 
 t.test("contexts", async (t) => {
   const key = (context: PolicyBody["context"], ...tiers: Tier[]) => contextKeyOf({ context, tiers });
   t.equal(key({}, "FIRST", "ECONOMY"), key({}, "ECONOMY", "FIRST"), "the order of tiers says nothing");
+  t.equal(
+    key({ airline: "urn:stopover:airline:XN" }, "ECONOMY"),
+    key({ airline: xn }, "ECONOMY"),
+    "nor does the written form of the airline's URN",
+  );
   const different = [
     key({}, "ECONOMY"),
     key({}, "ECONOMY", "FIRST"),
@@ -269,7 +267,7 @@ t.test("one policy of a context is in force", async (t) => {
   const rules = { decide: decideContext, evolve: evolveContext };
   const given = givenOf(t, rules);
   const activate = received("policy.put-in-force", {}, { principal: supervisor });
-  const policy = (policyId: string): Activated => ({
+  const draft = (policyId: string): Activated => ({
     policyId,
     policy: stateOf(body({ context: { airport: "JFK" } })),
   });
@@ -277,31 +275,31 @@ t.test("one policy of a context is in force", async (t) => {
     eventsOf<ContextState, ContextEvent>(
       rules,
       [],
-      ...ids.map((id) => [activate, policy(id)] as [typeof activate, Activated]),
+      ...ids.map((id) => [activate, draft(id)] as [typeof activate, Activated]),
     );
   given()
-    .when(activate, policy("A"))
+    .when(activate, draft("A"))
     .then({
       type: "policy.activated",
       data: { policyId: "A", airport: "JFK", tiers: ["ECONOMY"], at: evening, from: "DRAFT" },
     })
     .leads({ activePolicyId: "A", archived: [], activatedAt: evening });
   given(...past("A"))
-    .when(activate, policy("A"))
+    .when(activate, draft("A"))
     .nothing();
   given(...past("A"))
-    .when(activate, policy("B"))
+    .when(activate, draft("B"))
     .then({ type: "policy.activated", data: { from: "DRAFT", replaced: "A" } })
     .leads({ activePolicyId: "B", archived: ["A"] });
   given(...past("A", "B"))
-    .when(activate, policy("A"))
+    .when(activate, draft("A"))
     .then({ type: "policy.activated", data: { from: "ARCHIVED", replaced: "B" } })
     .leads({ activePolicyId: "A", archived: ["B"] });
   given(...past("A", "B", "A", "B"))
-    .when(activate, policy("C"))
+    .when(activate, draft("C"))
     .leads({ archived: ["A", "B"] });
   given().when(activate, undefined).refused("not-found/resource");
   given()
-    .when({ ...activate, principal: { ...supervisor, airport: "LAX" } }, policy("A"))
+    .when({ ...activate, principal: { ...supervisor, airport: "LAX" } }, draft("A"))
     .refused("auth/foreign-airport");
 });

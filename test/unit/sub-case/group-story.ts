@@ -152,6 +152,7 @@ const references: Readonly<Record<VendorVerb, string>> = {
 const vendors: Readonly<Record<string, string>> = {
   room: "stayhub",
   card: "cardworks",
+  payment: "cardworks",
   ride: "ridefleet",
   offer: "sendwell",
 };

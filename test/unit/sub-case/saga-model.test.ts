@@ -1,15 +1,17 @@
 // The saga against vendors that answer late, lose answers, refuse and are busy, in random orders: whatever happens, somebody owns the
-// group, no second room is booked beside a first, and in the end what the saga believes is what the vendors hold.
+// group, no second room is booked beside a first, no card pays for nothing unless somebody is told, and in the end what the saga
+// believes is what the vendors hold.
 import fc from "fast-check";
 import t from "tap";
 import { outgoing } from "../../../actors/sub-case/reactions.ts";
 import type { SubCaseEvent, SubCaseState } from "../../../actors/sub-case/state.ts";
 import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
 import { Problem } from "../../../schemas/problems.ts";
+import type { OpenReview } from "../../../schemas/review.ts";
 import type { VendorAnswer, VendorCall, VendorVerb } from "../../../schemas/vendor-call.ts";
 import { evening, folded, received, trace } from "../../harness/given.ts";
 import { type Turn, turns, type VendorsInMemory, vendorsInMemory } from "../../harness/vendors-in-memory.ts";
-import { assign, opened, rules } from "./group-story.ts";
+import { assign, cardHotel, hotel, opened, rules } from "./group-story.ts";
 
 interface Sent {
   vendor: string;
@@ -25,6 +27,8 @@ class Night {
   now = evening;
   readonly commands: Sent[] = [];
   readonly answers: VendorAnswer[] = [];
+  /** What review items were opened about: `<origin> <occurrence>`. */
+  readonly reviews: string[] = [];
   readonly #turns: Turn[] = [];
   readonly vendors: VendorsInMemory = vendorsInMemory(() => this.#turns.shift() ?? "done");
 
@@ -34,6 +38,10 @@ class Night {
     this.state = folded(rules, events, this.state) as SubCaseState;
     for (const message of events.flatMap((event) => outgoing(event, this.state))) {
       const [, vendor, verb] = (message.to === "command" && /^vendor-(.+)\.(.+)$/.exec(message.name)) || [];
+      if (message.to === "command" && message.name === "review.open") {
+        const { origin, occurrence } = message.data as OpenReview;
+        this.reviews.push(`${origin} ${occurrence ?? ""}`.trim());
+      }
       if (vendor === undefined || message.to !== "command") continue;
       this.commands.push({
         vendor,
@@ -95,12 +103,19 @@ class Night {
     return this.heldIn("BOOKED").filter((reference) => reference.includes(".room."));
   }
 
+  /** Cards that pay for hotels. */
+  activePayments(): string[] {
+    return this.heldIn("ACTIVE").filter((reference) => reference.includes(".payment."));
+  }
+
   /** What must be true at every moment. */
   check(): void {
     const { status, call } = this.state;
     const settled = ["OFFER_READY", "RESOLVED", "DECLINED", "FAILED", "COMPENSATION_FAILED"].includes(status);
     if (settled === (call !== undefined)) throw new Error(`nobody works on it, or two do: ${status}`);
     if (this.bookedRooms().length > 1) throw new Error(`two rooms: ${this.bookedRooms().join(", ")}`);
+    const wallets = [...this.vendors.held.keys()].filter((reference) => reference.includes(".card."));
+    if (wallets.length > 1) throw new Error(`two wallet cards: ${wallets.join(", ")}`);
   }
 
   /** From now on everybody answers. */
@@ -129,14 +144,39 @@ class Night {
     if (status === "OFFER_READY" || status === "RESOLVED")
       holds(true, "room of the offer", this.bookedRooms());
     if (status === "DECLINED" || status === "FAILED") holds(false, "room", this.bookedRooms());
-    holds(card?.status === "ACTIVE", "card", this.heldIn("ACTIVE"));
+    holds(
+      card?.status === "ACTIVE",
+      "card",
+      this.heldIn("ACTIVE").filter((reference) => reference.includes(".card.")),
+    );
+    this.#checkPayments();
     holds(
       ride?.status === "booked",
       "ride",
       this.heldIn("BOOKED").filter((reference) => reference.includes(".ride.")),
     );
   }
+
+  /** A card is active for the room that it pays, or because it could not be taken back, of which somebody was told. */
+  #checkPayments(): void {
+    const { status, assignment, candidate } = this.state;
+    const paying = this.bookedRooms().map((reference) => reference.replace(".room.", ".payment."));
+    const told = (reference: string) =>
+      this.reviews.includes(`payment ${reference}`) || status === "COMPENSATION_FAILED";
+    for (const reference of this.activePayments())
+      if (!paying.includes(reference) && !told(reference))
+        throw new Error(`${status}: ${reference} is active for no room`);
+    const offered = status === "OFFER_READY" || status === "RESOLVED";
+    if (!offered || assignment?.candidates[candidate]?.payment !== "CARD") return;
+    if (!this.activePayments().includes(paying[0] as string))
+      throw new Error(`${status}: ${paying[0]} is not active`);
+  }
 }
+
+const hotels = ["astor", "biltmore", "carlton"];
+/** Which of the hotels take nothing but cards. */
+const byCard = fc.tuple(fc.boolean(), fc.boolean(), fc.boolean());
+type ByCard = typeof byCard extends fc.Arbitrary<infer Each> ? Each : never;
 
 const turn = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Turn>("done") },
@@ -173,21 +213,28 @@ t.test("whatever vendors do", async (t) => {
       night.check();
     }
   };
-  const story = async (before: Steps, decided: string, after: Steps) => {
+  let paidByCard = 0;
+  const story = async (cards: ByCard, before: Steps, decided: string, after: Steps) => {
     const night = new Night();
-    night.tell("assign", assign().data);
+    const candidates = hotels.map((name, i) => (cards[i] ? cardHotel(name) : hotel(name)));
+    night.tell("assign", assign({ candidates }).data);
     await live(night, before);
     night.decide(decided);
     await night.settle();
     night.checkEnd();
+    if (night.activePayments().length > 0) paidByCard += 1;
     night.decide(decided);
     await live(night, after);
     await night.settle();
     night.checkEnd();
     ends.set(night.state.status, (ends.get(night.state.status) ?? 0) + 1);
   };
-  await fc.assert(fc.asyncProperty(actions, decision, actions, story), { numRuns: 400, seed: 20_261_121 });
+  await fc.assert(fc.asyncProperty(byCard, actions, decision, actions, story), {
+    numRuns: 400,
+    seed: 20_261_121,
+  });
   for (const status of ["RESOLVED", "DECLINED", "FAILED", "COMPENSATION_FAILED"])
     t.ok(ends.has(status), `some nights end ${status}`);
-  t.comment(JSON.stringify([...ends]));
+  t.ok(paidByCard > 20, "some rooms are paid by card");
+  t.comment(JSON.stringify([...ends]), { paidByCard });
 });

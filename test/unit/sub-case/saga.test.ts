@@ -1,4 +1,4 @@
-// The saga of a group as tables: every step under every outcome, what goes on without, late and repeated answers, hotel to hotel.
+// The saga of a group as tables: every step under every outcome, what goes on without, hotel to hotel.
 import t from "tap";
 import { type SubCaseEvent, type SubCaseState, technicalEvents } from "../../../actors/sub-case/state.ts";
 import type { VendorVerb } from "../../../schemas/vendor-call.ts";
@@ -275,24 +275,6 @@ t.test("a call without an answer", async (t) => {
     .when(reissue(999))
     .nothing();
   t.ok(technicalEvents.has("subcase.call-reissued") && technicalEvents.has("subcase.call-postponed"));
-});
-
-t.test("late and repeated answers change nothing", async (t) => {
-  const given = givenOf(t, rules, subCaseId);
-  const second = story(answer("hold", "refused"));
-  for (const outcome of ["done", "refused", "unavailable", "in-doubt"] as const) {
-    for (const verb of ["hold", "book", "issue-card", "cancel"] as const)
-      given(...second)
-        .when(answer(verb, outcome))
-        .nothing();
-    given(...ready)
-      .when(answer("send", outcome))
-      .nothing();
-    given(opened()).when(answer("hold", outcome)).nothing();
-  }
-  given(...story(answer("hold")))
-    .when(answer("hold", "refused"))
-    .nothing();
 });
 
 t.test("from hotel to hotel", async (t) => {

@@ -8,6 +8,8 @@ import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
 import type { Tier } from "../../../schemas/vocabulary.ts";
 import { alike, evening, received, secondsLater } from "../../harness/given.ts";
+import { group } from "../../harness/group-needs.ts";
+import { policy } from "../../harness/policies.ts";
 
 const jfk = { latitude: 40.6398, longitude: -73.7789 };
 const offer = (name: string, more: Partial<HotelOffer> = {}): HotelOffer => ({
@@ -26,42 +28,6 @@ const offer = (name: string, more: Partial<HotelOffer> = {}): HotelOffer => ({
   roomsLeft: 20,
   maxOccupancy: 2,
   accessibleRooms: 4,
-  ...more,
-});
-const policy = (more: Partial<ResolvedPolicy> = {}): ResolvedPolicy => ({
-  policyId: "XN-POLICY",
-  version: 3,
-  name: "Any night",
-  minStars: undefined,
-  maxDistanceKm: undefined,
-  maxNightlyRate: undefined,
-  requiredAmenities: [],
-  excludedChains: [],
-  acceptedPayments: ["GUARANTEE"],
-  allowProviders: undefined,
-  lateCheckoutMinutes: 0,
-  earlyCheckInMinutes: 0,
-  mode: "ON_DEMAND",
-  autoApproveDemand: true,
-  maxAutomaticRoomsPerWave: 10,
-  incrementalRequiresApproval: false,
-  weights: { cost: 0.6, distance: 0.25, consolidation: 0.15 },
-  transport: { mode: "SHUTTLE", perTier: {}, minutesBeforePickup: 180, shuttleCapacity: 24, onDemand: false },
-  autoBook: true,
-  maxOccupancy: 2,
-  incidentalsMinor: 0,
-  ...more,
-});
-const group = (groupId: string, more: Partial<GroupNeed> = {}): GroupNeed => ({
-  groupId,
-  subCaseId: `XN-SUB-${groupId}`,
-  tier: "ECONOMY",
-  passengers: 2,
-  rooms: 1,
-  nights: 1,
-  checkIn: "2026-11-21",
-  checkOut: "2026-11-22",
-  needs: [],
   ...more,
 });
 const vendors = { payment: "cardworks", transport: "ridefleet", message: "sendwell" };

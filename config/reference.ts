@@ -1,0 +1,35 @@
+/** Owns the settings' reference as text, made from their schema so that it cannot differ from what is checked. */
+import { Environment } from "./config.ts";
+
+interface Setting {
+  type?: string;
+  enum?: readonly string[];
+  pattern?: string;
+  minimum?: number;
+  maximum?: number;
+  default?: unknown;
+  description?: string;
+}
+
+const formOf = ({ type, enum: values, pattern, minimum, maximum }: Setting): string => {
+  if (values !== undefined) return values.join(" | ");
+  if (minimum !== undefined) return `${type} ${minimum}–${maximum ?? ""}`;
+  return pattern === undefined ? (type ?? "") : `${type} ${pattern}`;
+};
+
+/** One setting after the other: name, form, default or that it is required, meaning. */
+export const settingsReference = (): string => {
+  const required = new Set<string>(Environment.required);
+  return Object.entries(Environment.properties as Record<string, Setting>)
+    .map(([name, setting]) => {
+      const given =
+        setting.default === undefined
+          ? required.has(name)
+            ? "required"
+            : "optional"
+          : `default ${setting.default}`;
+      const meaning = setting.description === undefined ? "" : `\n      ${setting.description}`;
+      return `  ${name}  (${formOf(setting)}; ${given})${meaning}`;
+    })
+    .join("\n");
+};

@@ -1,0 +1,20 @@
+// What the environment may tell a run of the tests: a document server of its own, and the seeds and sizes of long runs.
+
+const whole = (name: string, byDefault: number): number => {
+  const value = Number(process.env[name] ?? byDefault);
+  if (!Number.isSafeInteger(value)) throw new TypeError(`${name} must be a whole number`);
+  return value;
+};
+
+/** MONGODB_URL; undefined: tests start embedded servers of their own. */
+export const mongodbUrl = process.env.MONGODB_URL || undefined;
+
+/** CRASH_ROUNDS and CRASH_WRITERS make the document server's crash bigger; CRASH_SEED picks when the kills fall. */
+export const crash = {
+  rounds: whole("CRASH_ROUNDS", 3),
+  writers: whole("CRASH_WRITERS", 16),
+  seed: whole("CRASH_SEED", 1),
+};
+
+/** A failure of the queries' fuzz prints its seed: FUZZ_SEED replays it, FUZZ_RUNS makes the fuzz longer. */
+export const fuzz = { seed: whole("FUZZ_SEED", 20_240_611), runs: whole("FUZZ_RUNS", 40) };
