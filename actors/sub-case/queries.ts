@@ -9,8 +9,9 @@ import { idOf, urn } from "../../schemas/urn.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { readPage } from "../runtime/page.ts";
 import { type Loaded, loadedOf } from "../runtime/store.ts";
+import { CaseViews } from "./case-views.ts";
 import type { SubCaseState } from "./state.ts";
-import { groupView, manifestItem, meView, offerView, reservationView } from "./view.ts";
+import { manifestItem, meView, offerView, reservationView } from "./view.ts";
 import { voucherPage, voucherQr } from "./voucher-page.ts";
 
 export const schemaVersion = 1;
@@ -38,14 +39,7 @@ export const subCaseQueries = (context: ActorContext) => {
     return read(found);
   };
 
-  /** All of a case, for compositions; the airport is checked by whoever asks. */
-  const allOf = async (tenant: string, caseUrn: string): Promise<SubCaseState[]> => {
-    const found = await subCases(tenant)
-      .find({ caseId: idOf(caseUrn) }, { projection: { handled: 0, outbox: 0 } })
-      .sort({ _id: 1 })
-      .toArray();
-    return found.map((document) => read(document).state);
-  };
+  const views = new CaseViews(schemaVersion);
 
   return {
     /** GET /v1/cases/{caseUrn}/manifest. */
@@ -66,10 +60,11 @@ export const subCaseQueries = (context: ActorContext) => {
     "of-case": async (
       query: Query,
     ): Promise<{ groups: CaseView["passengerGroups"]; reservations: ReservationView[] }> => {
-      const states = await allOf(query.tenant, (query.params as { caseUrn: string }).caseUrn);
+      const { caseUrn } = query.params as { caseUrn: string };
+      const kept = await views.of(subCases(query.tenant), idOf(caseUrn));
       return {
-        groups: states.map(groupView),
-        reservations: states.flatMap((state) => reservationView(state) ?? []),
+        groups: kept.map(({ group }) => group),
+        reservations: kept.flatMap(({ reservation }) => reservation ?? []),
       };
     },
 

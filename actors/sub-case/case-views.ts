@@ -1,0 +1,48 @@
+/** Owns what a case's readers see of its sub-cases, kept by revision: a case on a wall screen is read far more often than it changes. */
+import { LRUCache } from "lru-cache";
+import type { Collection, Document } from "mongodb";
+import type { CaseView, ReservationView } from "../../schemas/case.ts";
+import { loadedOf } from "../runtime/store.ts";
+import type { SubCaseState } from "./state.ts";
+import { groupView, reservationView } from "./view.ts";
+
+interface Kept {
+  revision: number;
+  group: CaseView["passengerGroups"][number];
+  reservation: ReservationView | undefined;
+}
+
+/** A few kilobytes each; more than an airport's worst night has groups. */
+const viewsMax = 4000;
+
+export class CaseViews {
+  readonly #kept = new LRUCache<string, Kept>({ max: viewsMax });
+  readonly #schemaVersion: number;
+
+  constructor(schemaVersion: number) {
+    this.#schemaVersion = schemaVersion;
+  }
+
+  /** In the order of ids. Which revisions stand is always asked; only what has changed is read whole. */
+  async of(collection: Collection<Document>, caseId: string): Promise<Kept[]> {
+    const heads = await collection
+      .find({ caseId }, { projection: { revision: 1 } })
+      .sort({ _id: 1 })
+      .toArray();
+    const changed = heads.filter(({ _id, revision }) => this.#kept.get(String(_id))?.revision !== revision);
+    const fresh = new Map<string, Kept>();
+    if (changed.length > 0) {
+      const ids = changed.map(({ _id }) => _id);
+      const found = collection.find({ _id: { $in: ids } }, { projection: { handled: 0, outbox: 0 } });
+      for await (const document of found) fresh.set(String(document._id), this.#keep(document));
+    }
+    return heads.flatMap(({ _id }) => fresh.get(String(_id)) ?? this.#kept.get(String(_id)) ?? []);
+  }
+
+  #keep(document: Document): Kept {
+    const { state, meta } = loadedOf<SubCaseState>(document, { schemaVersion: this.#schemaVersion });
+    const kept = { revision: meta.revision, group: groupView(state), reservation: reservationView(state) };
+    this.#kept.set(meta._id, kept);
+    return kept;
+  }
+}
