@@ -156,6 +156,11 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     });
     throw new ConfigError(`Configuration: ${[...new Set(wrong)].join("; ")}`);
   }
+  if (settings.CAPTCHA_VERIFY_URL !== undefined && settings.CAPTCHA_DEVELOPMENT_TOKEN !== undefined) {
+    throw new ConfigError(
+      "Configuration: CAPTCHA_DEVELOPMENT_TOKEN: would pass by CAPTCHA_VERIFY_URL; set one of them",
+    );
+  }
   const baseUrl = settings.BASE_URL ?? `http://${settings.HOST}:${settings.PORT}`;
   return Object.freeze({
     ...settings,

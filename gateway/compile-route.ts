@@ -84,7 +84,7 @@ const cacheHeaders: Record<NonNullable<Route["cache"]>, [string, string][]> = {
   // Contract, "Passenger API".
   passenger: [
     ["Cache-Control", "private, max-age=60"],
-    ["Vary", "Authorization"],
+    ["Vary", "Authorization, Cookie"],
   ],
   // "Writes emit a cache purge" (the same place): private caches are the only ones that may keep those reads.
   purge: [

@@ -5,8 +5,8 @@ import { Problem } from "../schemas/problems.ts";
 import { idOf } from "../schemas/urn.ts";
 import type { CompiledRoute } from "./compile-route.ts";
 
-/** Longer than any synchronous answer should take; the caller is then told to come back. */
-const callTimeoutMs = 10_000;
+/** Longer than the slowest synchronous answer, a webhook's test that waits 10 s; the caller is then told to come back. */
+const callTimeoutMs = 13_000;
 
 /** A request that has passed every check of the gateway. Members are stripped of what no schema knows. */
 export interface CheckedRequest {
@@ -86,7 +86,7 @@ export const commandOf = (
     id:
       idempotencyKey === undefined
         ? `api:${trace.correlationUrn.slice("urn:correlation:".length)}`
-        : `api:${principal.tenant}:${principal.urn}:${route.id}:${idempotencyKey}`,
+        : `api:${principal.tenant}:${principal.urn}:${route.id}:${Object.values(request.params).join("/")}:${idempotencyKey}`,
     name: target.name,
     tenant: principal.tenant,
     entity,

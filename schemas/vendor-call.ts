@@ -18,6 +18,8 @@ export type VendorKind = "hotel" | "payment" | "transport" | "message";
 export interface VendorCall {
   /** Ours, stable over retries: the vendor's idempotency key, and what an unknown outcome is looked up by. */
   reference: string;
+  /** Which try this is, from 1. */
+  tries: number;
   /** An earlier try has no known outcome: look the reference up before asking again. */
   doubt: boolean;
   /** What the port of this kind takes for the verb, without the reference. */
@@ -31,6 +33,8 @@ export interface VendorAnswer {
   verb: VendorVerb;
   vendor: string;
   reference: string;
+  /** Which try it answers. Absent: the one under way. */
+  tries?: number;
   outcome: "done" | "refused" | "unavailable" | "in-doubt";
   /** Of `done`. */
   result?: Record<string, unknown>;

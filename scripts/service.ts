@@ -39,7 +39,7 @@ const start = async (
 ): Promise<{ address: string; stop: () => Promise<void> }> => {
   const role = roleOf(config.ROLE);
   const streams = await openStreams(config.NATS_URL, `stopover-${config.ROLE}`);
-  const tenants = await openTenantDirectory(streams);
+  const tenants = await openTenantDirectory(streams, log);
   const broker = createBroker(config, log);
   const documents =
     role.actors.length > 0 ? await openDocuments(config.MONGODB_URL, config.DATABASE_PREFIX) : undefined;

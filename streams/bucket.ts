@@ -8,12 +8,14 @@ export interface Bucket<Value> {
 
 /**
  * Opens (or makes) a bucket and calls back for each value that it holds; returns once all that it held have been told.
- * Later values follow as they are put, from whichever process.
+ * Later values follow as they are put, from whichever process. One that cannot be taken is told of and passed over: it
+ * must not keep the others from being known.
  */
 export const watchBucket = async <Value>(
   streams: Streams,
   name: string,
   onValue: (key: string, value: Value) => void,
+  onUnreadable: (key: string, error: unknown) => void,
 ): Promise<Bucket<Value>> => {
   const bucket = await streams.kv.create(name, { history: 1 });
   const held = await bucket.status();
@@ -22,7 +24,11 @@ export const watchBucket = async <Value>(
   if (held.values === 0) primed.resolve();
   const reading = (async () => {
     for await (const entry of watch) {
-      if (entry.operation === "PUT") onValue(entry.key, entry.json<Value>());
+      try {
+        if (entry.operation === "PUT") onValue(entry.key, entry.json<Value>());
+      } catch (error) {
+        onUnreadable(entry.key, error);
+      }
       if (entry.delta === 0) primed.resolve();
     }
   })();

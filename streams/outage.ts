@@ -1,8 +1,9 @@
 /** Owns telling an outage of our own servers from a fault of the message or request at hand. */
 
 const documentErrors =
-  /^Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|NotConnected|TopologyClosed|WaitQueueTimeout)Error$/;
-const streamErrors = /^(TimeoutError|ConnectionError|ClosedConnectionError|NoRespondersError|RequestError)$/;
+  /^(Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|NotConnected|TopologyClosed|WaitQueueTimeout)|PoolClearedOnNetwork)Error$/;
+const streamErrors =
+  /^(TimeoutError|ConnectionError|ClosedConnectionError|NoResponders(Error)?|RequestError|JetStreamNotEnabled)$/;
 
 /**
  * Which of our servers is away; undefined when the error says no such thing. By name, since the drivers' classes come in

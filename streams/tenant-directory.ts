@@ -1,4 +1,5 @@
 /** Owns what every process knows of the airlines: kept in the platform database, announced through the `tenants` bucket. */
+import type { Logger } from "pino";
 import { watchBucket } from "./bucket.ts";
 import type { Streams } from "./connection.ts";
 
@@ -28,9 +29,14 @@ export interface LiveTenantDirectory extends TenantDirectory {
 }
 
 /** Knows every airline announced so far when it returns; learns of later ones within moments. */
-export const openTenantDirectory = async (streams: Streams): Promise<LiveTenantDirectory> => {
+export const openTenantDirectory = async (streams: Streams, log: Logger): Promise<LiveTenantDirectory> => {
   const directory = new Directory();
-  const bucket = await watchBucket<Tenant>(streams, "tenants", (_code, tenant) => directory.learn(tenant));
+  const bucket = await watchBucket<Tenant>(
+    streams,
+    "tenants",
+    (_code, tenant) => directory.learn(tenant),
+    (code, error) => log.error({ code, err: error }, "airline not taken over"),
+  );
   return Object.assign(directory, {
     announce: async (tenant: Tenant) => {
       await bucket.put(tenant.code, tenant);
@@ -47,7 +53,8 @@ class Directory implements TenantDirectory {
 
   learn(tenant: Tenant): void {
     const isNew = !this.#byCode.has(tenant.code);
-    for (const host of this.#byCode.get(tenant.code)?.passengerHosts ?? []) this.#byHost.delete(host);
+    for (const host of this.#byCode.get(tenant.code)?.passengerHosts ?? [])
+      if (this.#byHost.get(host)?.code === tenant.code) this.#byHost.delete(host);
     this.#byCode.set(tenant.code, tenant);
     for (const host of tenant.passengerHosts) this.#byHost.set(host, tenant);
     if (isNew) for (const listener of this.#listeners) listener(tenant);

@@ -7,6 +7,9 @@ const approvedStates: ReadonlySet<string> = new Set(["APPROVED", "PARTIAL", "FUL
 export const approvedDemands = ({ demands }: CaseState): CaseState["demands"] =>
   demands.filter(({ state }) => approvedStates.has(state));
 
+/** A wave and all that it sends stand in one document; what is left over makes the next wave. */
+export const waveGroupsMax = 1500;
+
 /** Rooms of the groups in any of these stages. */
 export const roomsIn = (state: CaseState, stages: string): number =>
   state.groups.reduce(

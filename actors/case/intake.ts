@@ -149,7 +149,7 @@ const checkGroups = (named: Intake["namedGroups"]): void => {
 };
 
 /** A group goes to its sub-case in one message, and no booking is that large: reservation systems stop at 99. */
-const groupPassengersMax = 200;
+const groupPassengersMax = 150;
 
 const checkSizes = (manifest: ManifestGroup[], pointer: string): void => {
   const large = manifest.find(({ passengers }) => passengers.length > groupPassengersMax);
@@ -211,7 +211,7 @@ export const chunkSize = (groups: readonly ManifestGroup[]): number => {
   let bytes = 0;
   let count = 0;
   for (const group of groups.slice(0, chunkGroupsMax)) {
-    bytes += JSON.stringify(group).length;
+    bytes += Buffer.byteLength(JSON.stringify(group));
     if (count > 0 && bytes > chunkBytesMax) break;
     count += 1;
   }

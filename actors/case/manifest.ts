@@ -83,7 +83,9 @@ export const groupByPnr = (
   const byPnr = new Map<string, PassengerInput[]>();
   for (const [i, input] of inputs.entries()) {
     const key = pnrOf(input) ?? `#${i}`;
-    byPnr.set(key, [...(byPnr.get(key) ?? []), input]);
+    const members = byPnr.get(key);
+    if (members === undefined) byPnr.set(key, [input]);
+    else members.push(input);
   }
   return [...byPnr].map(([key, members]) =>
     groupOf(tenant, `G${shortHash(`${caseSeed}\n${key}`)}`, `${caseSeed}/${key}`, members),
@@ -97,7 +99,8 @@ export const groupOf = (
   seed: string,
   members: readonly PassengerInput[],
 ): ManifestGroup => {
-  const passengers = members.map((input, i) => passengerOf(tenant, input, memberPosition(members, i, seed)));
+  const positions = positionsOf(members, seed);
+  const passengers = members.map((input, i) => passengerOf(tenant, input, positions[i] as string));
   const tiers = tiersOf(members);
   const missing = new Set(members.flatMap(missingOf));
   if (members.some(contactable)) missing.delete("contact");
@@ -109,12 +112,14 @@ const personOf = ({ lastName, firstName }: PassengerInput): string =>
   `${normalName(lastName ?? "")}/${normalName(firstName ?? "")}`;
 
 /** Two of one name in one booking (a father and a son) are told apart by their order. */
-const memberPosition = (members: readonly PassengerInput[], index: number, seed: string): string => {
-  const self = members[index] as PassengerInput;
-  const pnr = pnrOf(self);
-  if (pnr === undefined) return `${seed}/${index}`;
-  const namesakes = members
-    .slice(0, index)
-    .filter((member) => pnrOf(member) === pnr && personOf(member) === personOf(self));
-  return String(namesakes.length);
+const positionsOf = (members: readonly PassengerInput[], seed: string): string[] => {
+  const namesakes = new Map<string, number>();
+  return members.map((member, i) => {
+    const pnr = pnrOf(member);
+    if (pnr === undefined) return `${seed}/${i}`;
+    const key = `${pnr}/${personOf(member)}`;
+    const before = namesakes.get(key) ?? 0;
+    namesakes.set(key, before + 1);
+    return String(before);
+  });
 };

@@ -1,12 +1,13 @@
 /** Owns what a case asks for once its passengers are owned: stays under each tier's policy, demand, and its approval. */
 import { airport as airportOf } from "../../schemas/airports.ts";
+import type { Command } from "../../schemas/command.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { idOf } from "../../schemas/urn.ts";
 import type { DemandType, Tier } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Received } from "../runtime/decider.ts";
-import { placeable } from "./capacity.ts";
+import { approvedDemands, placeable } from "./capacity.ts";
 import { reissueAfterMs } from "./intake.ts";
 import { nightsOf } from "./nights.ts";
 import { type CaseEvent, type CaseState, type Demand, evolve, type GroupHead, type Stage } from "./state.ts";
@@ -77,8 +78,17 @@ const roomsByTier = (state: CaseState, stays: (GroupHead["stay"] | undefined)[],
   return rooms;
 };
 
+const demandIdOf = (command: Command, state: CaseState, at: Date): string =>
+  derivedId(command.tenant, `${command.id}/${state.externalEventId}`, at);
+
+/** The demand that this very command made, also when it comes again later: the id's random part is the command's. */
+export const demandMadeBy = (command: Command, state: CaseState): Demand | undefined => {
+  const mark = demandIdOf(command, state, new Date(0)).slice(-16);
+  return state.demands.find(({ demandId }) => demandId.endsWith(mark));
+};
+
 const requested = (command: Received, state: CaseState, type: DemandType, rooms: number): Demand => ({
-  demandId: derivedId(command.tenant, `${command.id}/${state.externalEventId}`, command.now),
+  demandId: demandIdOf(command, state, command.now),
   type,
   roomsRequested: rooms,
   state: "REQUESTED",
@@ -101,19 +111,26 @@ const approval = (command: Received, demand: Demand, reason: string, policy?: Re
  * An approval enqueues an allocation (contract, "Demand"): at once, or after the one under way; never one with nobody to
  * place, which would hide what the last one decided.
  */
-export const thenWave = (state: CaseState, command: Received, events: CaseEvent[]): CaseEvent[] => {
+export const thenWave = (
+  state: CaseState,
+  command: Received,
+  events: CaseEvent[],
+  left = false,
+): CaseEvent[] => {
   const after = events.reduce<CaseState>(evolve, state);
-  const next = after.demands.find((demand) => demand.state === "APPROVED" && demand.waveId === undefined);
+  const unserved = after.demands.find((demand) => demand.state === "APPROVED" && demand.waveId === undefined);
+  const next = unserved ?? (left ? approvedDemands(after).at(-1) : undefined);
   if (next === undefined || after.awaiting?.step === "wave" || placeable(after).length === 0) return events;
-  return [...events, waveRequested(command, next.demandId)];
+  return [...events, waveRequested(command, next.demandId, after.progress)];
 };
 
-const waveRequested = (command: Received, demandId: string): CaseEvent => ({
+const waveRequested = (command: Received, demandId: string, progress: string): CaseEvent => ({
   type: "case.wave-requested",
   data: {
     waveId: derivedId(command.tenant, `${command.id}/wave`, command.now),
     demandId,
     dueAt: new Date(command.now.getTime() + reissueAfterMs),
+    progress,
   },
 });
 
@@ -174,8 +191,18 @@ export const decideReject = (state: CaseState, command: Received): CaseEvent[] =
   ];
 };
 
+/** Who could not be placed is tried again when somebody asks: hotels and policies have changed since. */
+const tryAgain = (state: CaseState): CaseState => {
+  const again = (stage: string, i: number) => stage === "H" && state.groups[i]?.stay !== undefined;
+  return {
+    ...state,
+    progress: [...state.progress].map((stage, i) => (again(stage, i) ? "W" : stage)).join(""),
+  };
+};
+
 /** @throws Problem conflict/demand-not-approved: no search runs before an approval (contract, "What the service does", 3) */
-export const decideAllocate = (state: CaseState, command: Received): CaseEvent[] => {
+export const decideAllocate = (standing: CaseState, command: Received): CaseEvent[] => {
+  const state = tryAgain(standing);
   const approved = state.demands.findLast(
     (demand) => demand.state === "APPROVED" || demand.state === "PARTIAL",
   );
@@ -196,5 +223,5 @@ export const decideAllocate = (state: CaseState, command: Received): CaseEvent[]
       state: approved.state,
     });
   }
-  return [waveRequested(command, approved.demandId)];
+  return [waveRequested(command, approved.demandId, state.progress)];
 };

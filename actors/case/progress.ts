@@ -24,7 +24,7 @@ export const decideNoteWave = (state: CaseState, command: Received): CaseEvent[]
     })
     .join("");
   const noted: CaseEvent = { type: "case.wave-noted", data: { waveId, progress } };
-  return thenWave(state, command, [noted, ...consequences(evolve(state, noted), command.now)]);
+  return thenWave(state, command, [noted, ...consequences(evolve(state, noted), command.now)], true);
 };
 
 /** A sub-case tells where it stands. A terminal stage is never left: a late report of an earlier one changes nothing. */

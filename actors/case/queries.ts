@@ -14,7 +14,7 @@ import type { ActorContext } from "../runtime/host.ts";
 import { readPage } from "../runtime/page.ts";
 import { airportFilter, requireAirport } from "../runtime/reach.ts";
 import { type Loaded, loadedOf } from "../runtime/store.ts";
-import { placeable } from "./capacity.ts";
+import { placeable, waveGroupsMax } from "./capacity.ts";
 import type { CaseState } from "./state.ts";
 import { caseHead, demandSummary, partnerHead, pendingApproval } from "./view.ts";
 
@@ -224,7 +224,9 @@ export const caseQueries = (context: ActorContext) => {
         airport: state.airport,
         closed: state.status === "CLOSED",
         policies: state.policies,
-        groups: placeable(state).flatMap((i) => needOf(state.groups[i] as CaseState["groups"][number])),
+        groups: placeable(state)
+          .slice(0, waveGroupsMax)
+          .flatMap((i) => needOf(state.groups[i] as CaseState["groups"][number])),
       };
     },
   };

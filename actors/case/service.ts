@@ -6,6 +6,7 @@ import { freshId } from "../runtime/clock.ts";
 import type { Change, Decider, Reading } from "../runtime/decider.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
 import { commands, decide } from "./decide.ts";
+import { demandMadeBy } from "./planning.ts";
 import { caseIndexes, caseQueries, collection, schemaVersion } from "./queries.ts";
 import { outgoing } from "./reactions.ts";
 import { type CaseEvent, type CaseState, evolve, technicalEvents } from "./state.ts";
@@ -43,8 +44,10 @@ const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
 const view = (state: CaseState, reading: Reading): unknown => {
   const { id, command } = reading;
   switch (command.name) {
-    case "case.request-demand":
-      return demandView(id, state.demands.at(-1) as CaseState["demands"][number]);
+    case "case.request-demand": {
+      const demand = demandMadeBy(command, state);
+      return demand === undefined ? null : demandView(id, demand);
+    }
     case "case.approve-demand":
     case "case.reject-demand": {
       const demandId = idOf((command.data as { demandUrn: string }).demandUrn);

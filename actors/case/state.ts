@@ -124,7 +124,7 @@ export type CaseEvent =
     }
   | { type: "demand.rejected"; data: { demandId: string; at: Date; by: string; reason: string } }
   | { type: "demand.settled"; data: { demandId: string; state: "FULFILLED" | "PARTIAL" } }
-  | { type: "case.wave-requested"; data: { waveId: string; demandId: string; dueAt: Date } }
+  | { type: "case.wave-requested"; data: { waveId: string; demandId: string; dueAt: Date; progress: string } }
   | { type: "case.wave-noted"; data: { waveId: string; progress: string } }
   | { type: "case.group-noted"; data: { progress: string } }
   | { type: "case.resolved"; data: { at: Date } };
@@ -198,11 +198,13 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
     case "demand.settled":
       return withDemand(state, event.data.demandId, { state: event.data.state });
     case "case.wave-requested": {
-      const { waveId, demandId } = event.data;
+      const { progress, ...awaited } = event.data;
+      const { waveId, demandId } = awaited;
       return {
         ...withDemand(state, demandId, { waveId }),
         waveId,
-        awaiting: { step: "wave", ...event.data },
+        progress,
+        awaiting: { step: "wave", ...awaited },
       };
     }
     case "case.wave-noted":

@@ -55,6 +55,8 @@ export interface Commit<State> {
 
 /** Longer than any redelivery of a command that was acknowledged late. */
 const handledForMs = 3_600_000;
+/** Of a client's own command: contract, "Idempotency retention". */
+const handledForClientsMs = 24 * 3_600_000;
 const metaFields = new Set<string>([
   "_id",
   "revision",
@@ -188,10 +190,9 @@ const update = async <State extends object>(
 
 /** The same array when nothing has expired; the guard on `revision` makes rewriting it safe. */
 const keptHandled = (handled: HandledEntry[], now: Date): HandledEntry[] => {
-  const oldest = now.getTime() - handledForMs;
-  return (handled[0]?.at.getTime() ?? Number.POSITIVE_INFINITY) >= oldest
-    ? handled
-    : handled.filter((entry) => entry.at.getTime() >= oldest);
+  const isKept = ({ id, at }: HandledEntry): boolean =>
+    at.getTime() >= now.getTime() - (id.startsWith("api:") ? handledForClientsMs : handledForMs);
+  return handled.every(isKept) ? handled : handled.filter(isKept);
 };
 
 const earliest = (timers: Timer[]): Date | undefined =>

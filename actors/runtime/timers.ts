@@ -110,7 +110,8 @@ export class Timers<State extends object> {
     let failures = 0;
     for await (const document of left) {
       failures = (await relay.relay(loadedOf(document, decider).meta)) ? 0 : failures + 1;
-      if (this.#stopped || failures >= relayFailuresMax) return;
+      if (this.#stopped) return;
+      if (failures >= relayFailuresMax) break;
     }
     const due = collection.find({ nextDueAt: { $lte: new Date(now + sweepIntervalMs) } }).limit(sweepBatch);
     for await (const document of due) {

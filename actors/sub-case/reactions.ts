@@ -25,7 +25,7 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
         ? [inDoubt(state, event.data.call)]
         : [];
     case "subcase.call-reissued":
-      return [vendorCommand(state, event.data.call)];
+      return [vendorCommand(state, event.data.call), ...unanswered(state, event.data.call)];
     case "subcase.failed":
       return [announced(state, event.type), noteGroup(state, "F"), noRoomLeft(state)];
     case "subcase.offer-ready":
@@ -141,6 +141,7 @@ const stepCompleted = (state: SubCaseState, step: Step): Outgoing => {
 const vendorCommand = (state: SubCaseState, call: Call): Outgoing => {
   const data: VendorCall = {
     reference: call.reference,
+    tries: call.tries,
     doubt: call.doubt,
     request: call.request,
     replyTo: { name: "sub-case.record-answer", entity: state.subCaseId },
@@ -211,6 +212,10 @@ const inDoubt = (state: SubCaseState, { step, vendor, reference }: Call): Outgoi
     `${vendor} does not say whether ${step} under ${reference} was done; it is still being asked.`,
     `${step} ${reference}`,
   );
+
+/** No answer came to the try at which a doubtful one would have been told of. */
+const unanswered = (state: SubCaseState, call: Call): Outgoing[] =>
+  call.doubt && call.tries === doubtTriesToldOf + 1 ? [inDoubt(state, call)] : [];
 
 const stuckRollback = (state: SubCaseState, step: Step, detail: string): Outgoing =>
   openReview(

@@ -106,12 +106,23 @@ const takeStep = (story: Story, step: Step): boolean => {
     return false;
   }
   if (request === undefined) return true;
-  const call: Call = { ...request, step, tries: 1, doubt: false, postponed: false, dueAt: deadline(story) };
+  const call: Call = {
+    ...request,
+    step,
+    tries: 1,
+    doubt: false,
+    postponed: false,
+    dueAt: deadline(story, 1),
+  };
   story.tell({ type: "subcase.step-started", data: { record, call } });
   return false;
 };
 
-const deadline = ({ now, settings }: Story): Date => new Date(now.getTime() + settings.stepDeadlineMs);
+const deadlineMsMax = 600_000;
+
+/** Doubled with each try that nobody has answered: an adapter that is away finds a few calls, not a day's worth. */
+const deadline = ({ now, settings }: Story, tries: number): Date =>
+  new Date(now.getTime() + Math.min(settings.stepDeadlineMs * 2 ** (tries - 1), deadlineMsMax));
 
 /** Steps that no vendor is needed for; undefined when the step is not of that kind or has nothing to do. */
 const ownWork = ({ id, state, now }: Story, step: Step): Gained | undefined => {
@@ -129,6 +140,8 @@ const ownWork = ({ id, state, now }: Story, step: Step): Gained | undefined => {
 export const takeAnswer = (story: Story, answer: VendorAnswer): void => {
   const { call } = story.state;
   if (call === undefined || call.reference !== answer.reference || call.verb !== answer.verb) return;
+  // Of an earlier try only its success counts: a later one is on its way, and may yet succeed.
+  if (answer.outcome !== "done" && (answer.tries ?? call.tries) !== call.tries) return;
   const triesAllowed = isRollback(call.step) ? rollbackTriesMax : triesMax;
   const unsettled = answer.outcome === "unavailable" && (call.doubt || call.tries < triesAllowed);
   if (answer.outcome === "done") completed(story, call, answer.result ?? {});
@@ -154,7 +167,7 @@ export const reissueCall = (story: Story): void => {
     tries: call.tries + 1,
     doubt: call.doubt || !call.postponed,
     postponed: false,
-    dueAt: deadline(story),
+    dueAt: deadline(story, call.tries + 1),
   };
   story.tell({ type: "subcase.call-reissued", data: { call: again } });
 };

@@ -58,7 +58,7 @@ export const carryOut = async (
   call: VendorCall,
   { attempt, ...context }: Carrying,
 ): Promise<VendorAnswer> => {
-  const answer = { verb, vendor: instance.name, reference: call.reference };
+  const answer = { verb, vendor: instance.name, reference: call.reference, tries: call.tries };
   const operation = operationOf(instance, verb);
   if (operation === undefined) {
     return {

@@ -78,7 +78,9 @@ export const openInstances = async (
     known.set(name, instance);
     if (isNew) onVendor(tenant, name);
   };
-  const bucket = await watchBucket<VendorDocument>(context.streams, "vendors", learn);
+  const bucket = await watchBucket<VendorDocument>(context.streams, "vendors", learn, (key, error) =>
+    context.log.error({ key, err: error }, "vendor not usable in this process"),
+  );
   return {
     of: (tenant) => [...(byTenant.get(tenant)?.values() ?? [])],
     byKind: <K extends VendorKind>(tenant: string, kind: K) =>

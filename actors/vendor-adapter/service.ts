@@ -14,10 +14,12 @@ import { searchHotels } from "./search.ts";
 
 /** Calls to one vendor for one airline at once, in this process: the bulkhead. */
 const callsAtOnce = 24;
+const beginAgainMs = 2000;
 
 export const vendorAdapterActor = (context: ActorContext): Actor => {
   const opened = Promise.withResolvers<Instances>();
-  const consumers: Promise<Consuming>[] = [];
+  const consumers: Promise<Consuming | undefined>[] = [];
+  let stopping = false;
 
   const answerCall = (vendor: string) => async (command: Command, delivery: Delivery) => {
     const instance = (await opened.promise).of(command.tenant).find(({ name }) => name === vendor);
@@ -36,9 +38,18 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
   const onVendor = (tenant: string, vendor: string): void => {
     const log = context.log.child({ vendor });
     const wiring = { ...context, log };
-    const consuming = consumeCommands(wiring, `vendor-${vendor}`, tenant, callsAtOnce, answerCall(vendor));
-    consuming.catch((error) => log.error({ tenant, err: error }, "vendor's commands are not consumed"));
-    consumers.push(consuming);
+    const begin = async (): Promise<Consuming | undefined> => {
+      while (!stopping) {
+        try {
+          return await consumeCommands(wiring, `vendor-${vendor}`, tenant, callsAtOnce, answerCall(vendor));
+        } catch (error) {
+          log.error({ tenant, err: error }, "vendor's commands are not consumed yet");
+          await new Promise((resolve) => setTimeout(resolve, beginAgainMs));
+        }
+      }
+      return undefined;
+    };
+    consumers.push(begin());
   };
 
   return {
@@ -81,8 +92,9 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
       opened.resolve(await openInstances(context, onVendor));
       await Promise.all(consumers);
       return async () => {
+        stopping = true;
         (await opened.promise).close();
-        await Promise.allSettled(consumers.map(async (consuming) => (await consuming).stop()));
+        await Promise.allSettled(consumers.map(async (consuming) => (await consuming)?.stop()));
       };
     },
   };

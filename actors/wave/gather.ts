@@ -1,4 +1,5 @@
 /** Owns what a wave reads before it decides: who needs rooms, what the vendors offer, and the terms of each tier. */
+import { decodeTime } from "ulid";
 import { airport as airportOf } from "../../schemas/airports.ts";
 import type { GroupNeed } from "../../schemas/allocation.ts";
 import type { Query } from "../../schemas/command.ts";
@@ -51,6 +52,7 @@ export const gatherWave = async (context: ActorContext, command: Received): Prom
       })),
     ),
   ]);
+  waitOutVendors(command, stays);
   return {
     airport,
     airlineName: tenant?.name ?? command.tenant,
@@ -59,6 +61,22 @@ export const gatherWave = async (context: ActorContext, command: Received): Prom
     vendors,
     stays,
   };
+};
+
+/** While nobody answers there is nothing to decide; after this long a person should know. */
+const silenceToleratedMs = 120_000;
+
+/** @throws Problem upstream/unavailable for a while, when every vendor asked has failed: the wave is then tried again */
+const waitOutVendors = (command: Received, stays: WaveInput["stays"]): void => {
+  const silent = stays.filter(
+    ({ search }) => search.offers.length === 0 && search.partialFailures.length > 0,
+  );
+  const askedAt = decodeTime(command.entity.slice(-26));
+  if (stays.length === 0 || silent.length < stays.length) return;
+  if (command.now.getTime() - askedAt > silenceToleratedMs) return;
+  throw new Problem("upstream/unavailable", "No hotel vendor answers; the search is repeated.", {
+    failedDomain: "hotels",
+  });
 };
 
 const byStay = (groups: GroupNeed[]): GroupNeed[][] => {

@@ -28,7 +28,8 @@ export const subscriptionAudit = (state: SubscriptionState | undefined) =>
   state === undefined
     ? null
     : {
-        url: state.url,
+        // The rest of an address may hold a token of the partner's own.
+        host: new URL(state.url).host,
         scopes: state.scopes,
         status: state.status,
         secret: state.secret.fingerprint,

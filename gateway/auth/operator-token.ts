@@ -55,7 +55,12 @@ const keySet = (source: string): JWTVerifyGetKey => {
     try {
       return await remote(header, token);
     } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported) throw error;
+      const tokensFault = [
+        errors.JWKSNoMatchingKey,
+        errors.JWKSMultipleMatchingKeys,
+        errors.JOSENotSupported,
+      ];
+      if (tokensFault.some((kind) => error instanceof kind)) throw error;
       throw new Problem("upstream/unavailable", "The identity provider's keys cannot be fetched.", {
         failedDomain: "identity-provider",
         retryAfterSeconds: 30,

@@ -62,7 +62,7 @@ export async function startActorsUnderTest(
   writeInstance(dataDir, instance);
   const streams = await openStreams(nats.url, "test");
   const documents = await openDocuments(documentServer.url, documentServer.databasePrefix);
-  const tenants = await openTenantDirectory(streams);
+  const tenants = await openTenantDirectory(streams, pino({ level: "silent" }));
   const broker = new ServiceBroker({
     nodeID: "under-test",
     transporter: { type: "NATS", options: { servers: [nats.url] } },

@@ -133,7 +133,7 @@ export const startCounterNode = async (
   const name = `node-${nodes++}`;
   const streams = await openStreams(servers.natsUrl, name);
   const documents = await openDocuments(servers.mongodbUrl, servers.databasePrefix);
-  const tenants = await openTenantDirectory(streams);
+  const tenants = await openTenantDirectory(streams, pino({ level: "silent" }));
   await tenants.announce({ code: "XN", name: "Northern Cross", passengerHosts: [], homeCountry: "US" });
   await tenants.announce({ code: "QZ", name: "Quetzal Air", passengerHosts: [], homeCountry: "MX" });
   const broker = new ServiceBroker({

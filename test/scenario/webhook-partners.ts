@@ -99,7 +99,7 @@ interface Place {
 export const startNode = async (t: Test, place: Place, name: string, faults: Faults = () => undefined) => {
   const streams = await openStreams(place.natsUrl, name);
   const documents = await openDocuments(place.config.MONGODB_URL, place.config.DATABASE_PREFIX);
-  const tenants = await openTenantDirectory(streams);
+  const tenants = await openTenantDirectory(streams, pino({ level: "silent" }));
   const broker = new ServiceBroker({ nodeID: name, logger: false });
   const logged = new Seen<{ msg: string; clientId?: string; level: number }>();
   const log = pino({ level: "info" }, { write: (line) => logged.add(JSON.parse(line)) });

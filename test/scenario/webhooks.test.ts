@@ -56,7 +56,7 @@ t.test("webhooks", async (t) => {
 
   const streams = await openStreams(nats.url, "test");
   t.teardown(() => streams.close());
-  const directory = await openTenantDirectory(streams);
+  const directory = await openTenantDirectory(streams, pino({ level: "silent" }));
   t.teardown(() => directory.close());
   await directory.announce({ code: tenant, name: "Test Air", passengerHosts: [], homeCountry: "US" });
   const internal = new Seen<EventRecord>();

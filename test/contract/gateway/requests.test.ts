@@ -246,7 +246,7 @@ t.test("health and caching", async (t) => {
   for (const path of ["/v1/me", "/v1/me/offer", "/v1/me/voucher"]) {
     const read = await gateway.ask(path, { headers });
     t.equal(read.headers["cache-control"], "private, max-age=60");
-    t.equal(read.headers.vary, "Authorization");
+    t.equal(read.headers.vary, "Authorization, Cookie");
   }
   t.equal((await gateway.ask("/v1/me/voucher", { headers })).text, "<p>sub-case.voucher-html</p>");
   const write = await gateway.ask("/v1/me/offer/accept", { method: "POST", headers });

@@ -263,12 +263,12 @@ t.test("allocation by hand", async (t) => {
   given(...approved)
     .when(allocate)
     .refused("conflict/state", { state: "RUNNING" });
-  const half = eventsOf(rules, approved, noteWave(approved, [first]));
+  const half = eventsOf(rules, approved, noteWave(approved, [first], [second]));
   given(...half)
     .when(allocate)
     .then({
       type: "case.wave-requested",
-      data: { demandId: stateOf(approved).demands[0]?.demandId as string },
+      data: { demandId: stateOf(approved).demands[0]?.demandId as string, progress: "AW" },
     })
     .sends({ to: "command", name: "wave.run" });
   given(...eventsOf(rules, half, noteGroup(second, "F")))

@@ -28,9 +28,13 @@ t.test("what a wave tells", async (t) => {
   const [a = "", b = "", c = ""] = groupIds(running);
   given(...running)
     .when(noteWave(running, [a], [b]))
-    .then({ type: "case.wave-noted", data: { progress: "AHW" } })
-    .sends();
-  t.notOk("awaiting" in stateOf(eventsOf(rules, running, noteWave(running, [a]))), "and is awaited no more");
+    .then(
+      { type: "case.wave-noted", data: { progress: "AHW" } },
+      { type: "case.wave-requested", data: { progress: "AHW" } },
+    )
+    .sends({ to: "command", name: "wave.run" });
+  const over = eventsOf(rules, running, noteWave(running, [a], [b, c]));
+  t.notOk("awaiting" in stateOf(over), "and is awaited no more");
   const ahead = eventsOf(rules, running, noteGroup(a, "B"), noteGroup(b, "F"));
   given(...ahead)
     .when(noteWave(running, [a, b, c]))

@@ -164,13 +164,18 @@ let answers = 0;
 export const answer = (
   verb: VendorVerb,
   outcome: Outcome = "done",
-  { reference = references[verb], now = evening }: { reference?: string; now?: Date } = {},
+  {
+    reference = references[verb],
+    now = evening,
+    tries,
+  }: { reference?: string; now?: Date; tries?: number } = {},
 ): Received => {
   const data: VendorAnswer = {
     verb,
     vendor: vendors[reference.split(/[.-]/)[0] as string] as string,
     reference: `${subCaseId}.${reference}`,
     outcome,
+    ...(tries === undefined ? {} : { tries }),
     ...(outcome === "done" ? { result: results[verb] } : {}),
     ...(outcome === "refused" ? { code: "SOLD_OUT" } : {}),
     ...(outcome === "done" ? {} : { detail: `${verb} is ${outcome}.` }),

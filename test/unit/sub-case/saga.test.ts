@@ -2,7 +2,7 @@
 import t from "tap";
 import { type SubCaseEvent, type SubCaseState, technicalEvents } from "../../../actors/sub-case/state.ts";
 import type { VendorVerb } from "../../../schemas/vendor-call.ts";
-import { evening, eventsOf, givenOf, received, secondsLater } from "../../harness/given.ts";
+import { evening, eventsOf, folded, givenOf, received, secondsLater } from "../../harness/given.ts";
 import {
   accept,
   announced,
@@ -259,9 +259,18 @@ t.test("a call without an answer", async (t) => {
       .when(reissue(30))
       .then({
         type: "subcase.call-reissued",
-        data: { call: { tries: 2, doubt: true, postponed: false, dueAt: secondsLater(60) } },
+        data: { call: { tries: 2, doubt: true, postponed: false, dueAt: secondsLater(90) } },
       })
       .sends({ to: "command", data: { doubt: true } as never });
+    const again = eventsOf(rules, here, reissue(30));
+    for (const late of ["refused", "unavailable", "in-doubt"] as const)
+      given(...again)
+        .when(answer(verb, late, { tries: 1 }))
+        .nothing();
+    t.ok(
+      rules.decide(folded(rules, again), answer(verb, "done", { tries: 1 })).length > 0,
+      "a late success counts",
+    );
     const postponed = eventsOf(rules, here, answer(verb, "unavailable"));
     given(...postponed)
       .when(reissue(0))

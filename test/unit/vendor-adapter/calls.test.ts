@@ -29,6 +29,7 @@ const before: Readonly<Partial<Record<VendorVerb, VendorVerb[]>>> = {
 
 const callOf = (doubt: boolean): VendorCall => ({
   reference: "ref.1",
+  tries: 1,
   doubt,
   request: { reference: "another's", rooms: 1 },
   replyTo: { name: "sub-case.record-answer", entity: "XN-1" },
