@@ -89,6 +89,13 @@ export const Environment = Type.Object({
     default: 2000,
     description: "Time-box of the scatter-gather over hotel vendors.",
   }),
+  HOTEL_SILENCE_MS: Type.Integer({
+    minimum: 0,
+    maximum: 3_600_000,
+    default: 120_000,
+    description:
+      "While no hotel vendor answers a wave is tried again for this long; then its groups go to a person.",
+  }),
   STEP_DEADLINE_MS: Type.Integer({
     minimum: 200,
     maximum: 600_000,

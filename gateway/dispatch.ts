@@ -86,7 +86,7 @@ export const commandOf = (
     id:
       idempotencyKey === undefined
         ? `api:${trace.correlationUrn.slice("urn:correlation:".length)}`
-        : `api:${principal.tenant}:${principal.urn}:${route.id}:${Object.values(request.params).join("/")}:${idempotencyKey}`,
+        : `api:${[principal.tenant, principal.urn, route.id, ...Object.values(request.params), idempotencyKey].join(":")}`,
     name: target.name,
     tenant: principal.tenant,
     entity,

@@ -52,7 +52,7 @@ export const gatherWave = async (context: ActorContext, command: Received): Prom
       })),
     ),
   ]);
-  waitOutVendors(command, stays);
+  waitOutVendors(command, stays, context.config.HOTEL_SILENCE_MS);
   return {
     airport,
     airlineName: tenant?.name ?? command.tenant,
@@ -63,17 +63,14 @@ export const gatherWave = async (context: ActorContext, command: Received): Prom
   };
 };
 
-/** While nobody answers there is nothing to decide; after this long a person should know. */
-const silenceToleratedMs = 120_000;
-
 /** @throws Problem upstream/unavailable for a while, when every vendor asked has failed: the wave is then tried again */
-const waitOutVendors = (command: Received, stays: WaveInput["stays"]): void => {
+const waitOutVendors = (command: Received, stays: WaveInput["stays"], silenceMs: number): void => {
   const silent = stays.filter(
     ({ search }) => search.offers.length === 0 && search.partialFailures.length > 0,
   );
   const askedAt = decodeTime(command.entity.slice(-26));
   if (stays.length === 0 || silent.length < stays.length) return;
-  if (command.now.getTime() - askedAt > silenceToleratedMs) return;
+  if (command.now.getTime() - askedAt > silenceMs) return;
   throw new Problem("upstream/unavailable", "No hotel vendor answers; the search is repeated.", {
     failedDomain: "hotels",
   });

@@ -54,7 +54,7 @@ t.test("what an actor is sent", async (t) => {
   const demand = `/demand/case/urn:case:XN-${ulid}`;
   const body = { type: "INITIAL", roomsRequested: 3, fencingToken: 9, unknown: { a: 1 } };
   t.match(await sent(demand, body, { "If-Match": '"12"' }), {
-    id: "api:XN:urn:operator:7:requestDemand:k 1",
+    id: `api:XN:urn:operator:7:requestDemand:urn:case:XN-${ulid}:k 1`,
     expectedVersion: 12,
     fencingToken: 9,
     data: { type: "INITIAL", roomsRequested: 3 },

@@ -9,7 +9,9 @@ import type { WaveView } from "../../../schemas/wave.ts";
 import { startClients } from "../../harness/clients.ts";
 import { type Ledger, smallFlight } from "../../harness/instance.ts";
 
-const night = await startClients(t, { settings: { VENDOR_TIMEOUT_MS: "400", STEP_DEADLINE_MS: "1500" } });
+const night = await startClients(t, {
+  settings: { VENDOR_TIMEOUT_MS: "400", STEP_DEADLINE_MS: "1500", HOTEL_SILENCE_MS: "300" },
+});
 const [xn] = night.airlines;
 const { events } = night;
 const host = xn.passengerHost;
@@ -203,7 +205,7 @@ t.test("a ride that cannot be cancelled: the rest is given back, a person is cal
 });
 
 t.test("nobody sells hotels tonight: held for a person, with the vendors' names", async (t) => {
-  await fail(hotels, { operation: "search", kind: "unavailable", times: 5 });
+  await fail(hotels, { operation: "search", kind: "unavailable", times: 50 });
   const caseUrn = await push("none", [traveller("NONES1", "None")]);
   const seen = await withItems(caseUrn, 1);
   t.match(seen.manualReviewItems, [
