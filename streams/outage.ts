@@ -3,7 +3,7 @@
 const documentErrors =
   /^(Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|NotConnected|TopologyClosed|WaitQueueTimeout)|PoolClearedOnNetwork)Error$/;
 const streamErrors =
-  /^(TimeoutError|ConnectionError|ClosedConnectionError|NoResponders(Error)?|RequestError|JetStreamNotEnabled)$/;
+  /^((Timeout|Connection|ClosedConnection|DrainingConnection|Request)Error|NoResponders|JetStreamNotEnabled)$/;
 
 /**
  * Which of our servers is away; undefined when the error says no such thing. By name, since the drivers' classes come in

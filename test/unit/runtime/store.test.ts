@@ -147,6 +147,18 @@ const cases: { name: string; change: Partial<Commit<State>>; update: Document }[
     update: { $set: { ...bare, handled: [{ id: "new", at: ago(3_599_999), version: 2 }, handled] } },
   },
   {
+    name: "ids that clients chose are kept for a day",
+    change: {
+      before: standing({
+        handled: [
+          { id: "api:old", at: ago(86_400_001), version: 1 },
+          { id: "api:new", at: ago(86_399_999), version: 2 },
+        ],
+      }),
+    },
+    update: { $set: { ...bare, handled: [{ id: "api:new", at: ago(86_399_999), version: 2 }, handled] } },
+  },
+  {
     name: "a timer is set",
     change: { timers: [{ name: "a", dueAt: now }] },
     update: { $set: { ...bare, nextDueAt: now }, $push: { handled } },
