@@ -1,12 +1,13 @@
 /** Owns a wave's decision, and what it sends: an assignment to each group, the case's note, a review of who was not placed. */
 import type { Allocation, AllocationResult, GroupNeed } from "../../schemas/allocation.ts";
 import type { Assignment, HotelCandidate, SagaTerms } from "../../schemas/assignment.ts";
+import { distanceKmBetween } from "../../schemas/distance.ts";
 import type { HotelOffer } from "../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import type { Tier, VehicleType } from "../../schemas/vocabulary.ts";
 import type { Outgoing, Received } from "../runtime/decider.ts";
 import { allocate } from "./allocation/allocate.ts";
-import { distanceKmBetween, roomsNeeded } from "./allocation/gates.ts";
+import { roomsNeeded } from "./allocation/gates.ts";
 import type { WaveInput } from "./gather.ts";
 import { keptResult, type WaveEvent, type WaveState } from "./state.ts";
 

@@ -6,12 +6,13 @@ import type {
   RankingInput,
   Unplaced,
 } from "../../../schemas/allocation.ts";
+import { distanceKmBetween } from "../../../schemas/distance.ts";
 import type { Coordinates, HotelOffer } from "../../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
 import type { Tier } from "../../../schemas/vocabulary.ts";
 import { assign } from "./assign.ts";
 import { hotelUrns, ordinal } from "./dedup.ts";
-import { canHold, count, distanceKmBetween, money, roomsNeeded, stockOf } from "./gates.ts";
+import { canHold, count, money, roomsNeeded, stockOf } from "./gates.ts";
 import type { Assign } from "./packing.ts";
 import { type Audience, offerKey, type Placement, type Ranked, runPass, type StockedOffer } from "./pass.ts";
 

@@ -1,8 +1,8 @@
 /** Owns which offers of several vendors are one hotel, and that hotel's URN; which of them is taken is the caller's. */
 import { createHash } from "node:crypto";
+import { distanceKmBetween } from "../../../schemas/distance.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
 import { urn } from "../../../schemas/urn.ts";
-import { distanceKmBetween } from "./gates.ts";
 
 const sameSpotKm = 0.1;
 

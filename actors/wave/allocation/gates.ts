@@ -1,6 +1,6 @@
 /** Owns what makes a hotel offer unusable, for a policy or for one group, and the sentence that says so; ranking what passes is left to scores. */
 import type { DiscardReason, GroupNeed } from "../../../schemas/allocation.ts";
-import type { Coordinates, HotelOffer } from "../../../schemas/hotel.ts";
+import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
 
 export interface Refusal {
@@ -15,19 +15,6 @@ export interface Stock {
   /** Part of `rooms`, never on top of them. */
   accessible: number;
 }
-
-const earthRadiusKm = 6371.0088;
-
-/** Great-circle distance in kilometres (haversine, mean earth radius). */
-export const distanceKmBetween = (a: Coordinates, b: Coordinates): number => {
-  const radians = (degrees: number): number => (degrees * Math.PI) / 180;
-  const halfChord =
-    Math.sin(radians(b.latitude - a.latitude) / 2) ** 2 +
-    Math.cos(radians(a.latitude)) *
-      Math.cos(radians(b.latitude)) *
-      Math.sin(radians(b.longitude - a.longitude) / 2) ** 2;
-  return 2 * earthRadiusKm * Math.asin(Math.min(1, Math.sqrt(halfChord)));
-};
 
 /**
  * The first gate of the policy that refuses the offer (contract, "Policy", constraints); undefined: it passes.

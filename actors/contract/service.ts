@@ -1,0 +1,59 @@
+/** Wires the contract actor: one document per contract, in which its rooms are counted down. */
+import type { RoomsTaken } from "../../schemas/contract.ts";
+import { idOf } from "../../schemas/urn.ts";
+import { freshId } from "../runtime/clock.ts";
+import type { Decider, Reading } from "../runtime/decider.ts";
+import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
+import { decide } from "./decide.ts";
+import { contractIndexes, contractQueries } from "./queries.ts";
+import { type ContractEvent, type ContractState, evolve } from "./state.ts";
+import { contractView, roomsTakenView } from "./view.ts";
+
+const contracts: Decider<ContractState, ContractEvent> = {
+  actor: "contract",
+  kind: "contract",
+  collection: "contracts",
+  schemaVersion: 1,
+  commands: ["put", "hold", "book", "cancel"],
+  indexes: contractIndexes,
+  decide,
+  evolve,
+  // A supervisor's version is about the terms: a night's bookings don't make it stale.
+  technical: new Set(["contract.rooms-held", "contract.rooms-booked", "contract.rooms-released"]),
+  locate: ({ id }) => ({ creation: id }),
+  create: ({ name, tenant, now }) => (name === "contract.put" ? freshId(tenant, now) : undefined),
+  view: (state, reading) =>
+    reading.command.name === "contract.put"
+      ? contractView(reading.id, state, reading.version, new Date(reading.command.issuedAt))
+      : takenView(state, reading),
+  audit: ({ command, before, after }) =>
+    command.name === "contract.put"
+      ? {
+          action: before === undefined ? "contract.create" : "contract.update",
+          before: before?.terms ?? null,
+          after: after.terms,
+        }
+      : null,
+};
+
+/** What stands under the command's reference now. */
+const takenView = ({ taken }: ContractState, { command }: Reading): RoomsTaken => {
+  const { reference } = command.data as { reference: string };
+  const entry = taken.find((one) => one.reference === reference);
+  if (entry === undefined) throw new Error(`${command.name} left nothing under its reference`);
+  return roomsTakenView(entry, new Date(command.issuedAt));
+};
+
+export const contractActor = (context: ActorContext): Actor => {
+  /** The body says which contract is meant, if any. */
+  const put: CommandFunction = (command, dispatch) => {
+    const { contractUrn } = command.data as { contractUrn?: string };
+    return dispatch("put", contractUrn === undefined ? command : { ...command, entity: idOf(contractUrn) });
+  };
+  return {
+    name: "contract",
+    deciders: [contracts],
+    queries: contractQueries(context),
+    commands: { put },
+  };
+};

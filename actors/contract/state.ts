@@ -1,0 +1,103 @@
+/** Owns what a contract is (its terms and the rooms taken of its block, in one document) and how its events change it. */
+import type { ContractTerms } from "../../schemas/contract.ts";
+import type { Money } from "../../schemas/vocabulary.ts";
+
+interface Stay {
+  /** Ours of the asker; one per entry. */
+  reference: string;
+  rooms: number;
+  /** Of the rooms, those that must be accessible. */
+  accessible: number;
+  /** Local dates; check-out exclusive. */
+  checkIn: string;
+  checkOut: string;
+  /** All rooms, all nights, as agreed when they were held. */
+  total: Money;
+  holdId: string;
+  expiresAt: Date;
+  changedAt: Date;
+}
+
+export type HeldRooms = Stay & { state: "HELD" };
+export type BookedRooms = Stay & {
+  state: "BOOKED" | "CANCELLED";
+  bookingId: string;
+  confirmationNumber: string;
+};
+export type TakenRooms = HeldRooms | BookedRooms;
+
+export interface ContractState {
+  terms: ContractTerms;
+  /** The command that made it: a creation that comes again finds its contract by this. */
+  creation: string;
+  createdAt: Date;
+  createdBy: string;
+  /** Of the terms. */
+  changedAt: Date;
+  /** At most one entry per reference. A hold past its time stays for a while and counts no more. */
+  taken: TakenRooms[];
+}
+
+export type ContractEvent =
+  | { type: "contract.put"; data: { terms: ContractTerms; at: Date; by: string; creation: string } }
+  | { type: "contract.rooms-held"; data: HeldRooms }
+  | {
+      type: "contract.rooms-booked";
+      data: { reference: string; bookingId: string; confirmationNumber: string; at: Date };
+    }
+  | { type: "contract.rooms-released"; data: { reference: string; at: Date } };
+
+const dayMs = 86_400_000;
+/** As long as what the streams keep could ask for them. */
+const releasedForMs = 8 * dayMs;
+const pastForMs = 30 * dayMs;
+
+export const evolve = (state: ContractState | undefined, event: ContractEvent): ContractState => {
+  if (event.type === "contract.put") {
+    const { terms, at, by, creation } = event.data;
+    if (state === undefined)
+      return { terms, creation, createdAt: at, createdBy: by, changedAt: at, taken: [] };
+    return { ...state, terms, changedAt: at };
+  }
+  if (state === undefined) throw new Error(`${event.type} of no contract`);
+  switch (event.type) {
+    case "contract.rooms-held":
+      return { ...state, taken: [...kept(state.taken, event.data.changedAt), event.data] };
+    case "contract.rooms-booked": {
+      const { reference, bookingId, confirmationNumber, at } = event.data;
+      const book = (entry: TakenRooms): TakenRooms => ({
+        ...entry,
+        state: "BOOKED",
+        bookingId,
+        confirmationNumber,
+        changedAt: at,
+      });
+      return { ...state, taken: replaced(state.taken, reference, book) };
+    }
+    case "contract.rooms-released": {
+      const { reference, at } = event.data;
+      const release = (entry: TakenRooms): TakenRooms =>
+        entry.state === "HELD" ? entry : { ...entry, state: "CANCELLED", changedAt: at };
+      return { ...state, taken: replaced(state.taken, reference, release) };
+    }
+    default:
+      return event satisfies never;
+  }
+};
+
+const replaced = (
+  taken: readonly TakenRooms[],
+  reference: string,
+  change: (entry: TakenRooms) => TakenRooms,
+): TakenRooms[] => taken.map((entry) => (entry.reference === reference ? change(entry) : entry));
+
+/** Without what nobody will ask for again: the document grows with a month's nights, not with its years. */
+const kept = (taken: readonly TakenRooms[], now: Date): TakenRooms[] => {
+  const oldestNight = new Date(now.getTime() - pastForMs).toISOString().slice(0, 10);
+  const oldest = now.getTime() - releasedForMs;
+  return taken.filter(({ state, checkOut, changedAt, expiresAt }) => {
+    if (checkOut < oldestNight) return false;
+    if (state === "CANCELLED") return changedAt.getTime() >= oldest;
+    return state === "BOOKED" || expiresAt.getTime() >= oldest;
+  });
+};

@@ -1,0 +1,171 @@
+// An airline's own contract with a hotel, from its signing to its last room: agreed by a supervisor, sold to the night's groups
+// beside the vendors' hotels, never oversold, and given back by who declines.
+import t from "tap";
+import type { AuditEntryView } from "../../schemas/audit.ts";
+import type { CaseView } from "../../schemas/case.ts";
+import type { Page } from "../../schemas/command.ts";
+import type { ContractBody, ContractView } from "../../schemas/contract.ts";
+import type { OfferView } from "../../schemas/passenger-api.ts";
+import type { WaveView } from "../../schemas/wave.ts";
+import { startClients } from "../harness/clients.ts";
+import { smallFlight, travellersOf } from "../harness/instance.ts";
+import { takesLong } from "../harness/patience.ts";
+
+takesLong(t);
+const night = await startClients(t);
+const [xn, qz] = night.airlines;
+const { events } = night;
+const host = xn.passengerHost;
+const supervisor = await night.operatorToken(xn.urn, "OPS_SUPERVISOR");
+const hotelUrn = "urn:hotel:runway-house-jfk";
+const roomsPerNight = 3;
+
+const dayFromNow = (days: number): string =>
+  new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+const season = { from: dayFromNow(-2), until: dayFromNow(30) };
+const body = (more: Partial<ContractBody> = {}): ContractBody => ({
+  name: "Runway House, winter",
+  hotel: {
+    hotelUrn,
+    name: "Runway House",
+    address: "1 Runway Road, New York, US",
+    coordinates: { latitude: 40.6413, longitude: -73.7781 },
+    stars: 5,
+    amenities: ["24H_RECEPTION", "AIRPORT_SHUTTLE", "BREAKFAST", "WIFI"],
+  },
+  airport: "JFK",
+  validFrom: season.from,
+  validUntil: season.until,
+  rates: [{ ...season, nightlyRateMinor: 900 }],
+  currency: "USD",
+  maxOccupancy: 2,
+  accessibleRooms: 1,
+  block: { roomsPerNight },
+  ...more,
+});
+const put = async (contract: ContractBody): Promise<ContractView> =>
+  (await night.call<ContractView>("putContract", { token: supervisor, body: contract })).body;
+const listed = async (token = supervisor): Promise<ContractView[]> =>
+  (await night.call<Page<ContractView>>("listContracts", { token })).body.items;
+const detail = async (caseUrn: string): Promise<CaseView> =>
+  (await night.call<CaseView>("getCase", { token: supervisor, params: { caseUrn } })).body;
+const waveOf = async ({ wave }: CaseView): Promise<WaveView> => {
+  const params = { waveUrn: wave?.urn ?? "" };
+  return (await night.call<WaveView>("getWave", { token: supervisor, params })).body;
+};
+/** Rooms taken of the block, in all the nights that are shown. */
+const taken = async (): Promise<number> =>
+  (await listed()).flatMap(({ nights }) => nights).reduce((sum, one) => sum + one.taken, 0);
+const booked = async (name: string): Promise<number> =>
+  (await night.ledger(name)).entries.filter(({ kind, state }) => kind === "booking" && state === "BOOKED")
+    .length;
+
+t.test("an airline without contracts is as before", async (t) => {
+  t.strictSame(await listed(), []);
+  const { caseUrn } = (await night.pushed(xn, smallFlight("XN", "plain", 1))).body;
+  await events.untilCount("subcase.offer-ready", 1, { caseUrn });
+  const wave = await waveOf(await detail(caseUrn));
+  t.strictSame(wave.partialFailures, []);
+  t.ok(wave.rankingInputs.every(({ candidate }) => candidate.vendor !== "direct"));
+});
+
+t.test("agreeing: who may, what is checked, what is kept", async (t) => {
+  const contract = await put(body({ block: { roomsPerNight: 1 } }));
+  t.match(contract, {
+    urn: /^urn:contract:XN-/,
+    status: "ACTIVE",
+    acceptedPayments: ["GUARANTEE"],
+    version: 1,
+  });
+  t.equal(contract.nights.length, 14);
+  const until = dayFromNow(20);
+  const wrong = body({ rates: [{ ...season, until, nightlyRateMinor: 900 }] });
+  t.match(await night.refused("putContract", { token: supervisor, body: wrong }), {
+    status: 422,
+    errors: [{ pointer: "/rates", detail: new RegExp(`${until} until ${season.until}`) }],
+  });
+  const missing = { ...body(), block: {} };
+  t.match(await night.refused("putContract", { token: supervisor, body: missing }), {
+    status: 422,
+    errors: [{ pointer: "/block/roomsPerNight" }],
+  });
+  const operator = await night.operatorToken(xn.urn, "AIRPORT_OPERATOR");
+  for (const id of ["putContract", "listContracts"])
+    t.equal((await night.refused(id, { token: operator, body: body() })).status, 403, id);
+  const elsewhere = await night.scopedToken(xn.urn, "OPS_SUPERVISOR", "LAX");
+  t.equal((await night.refused("putContract", { token: elsewhere, body: body() })).status, 403);
+  t.strictSame(await listed(elsewhere), []);
+  const others = await night.operatorToken(qz.urn, "OPS_SUPERVISOR");
+  const change = { ...body(), contractUrn: contract.urn };
+  t.equal((await night.refused("putContract", { token: others, body: change })).status, 403);
+  t.strictSame(await listed(others), []);
+
+  const changed = await put({ ...change, version: contract.version });
+  t.match(changed, { urn: contract.urn, version: 2, block: { roomsPerNight } });
+  const stale = { ...change, name: "Other", version: 1 };
+  t.match(await night.refused("putContract", { token: supervisor, body: stale }), {
+    status: 409,
+    version: 2,
+  });
+  const unknown = { ...change, contractUrn: "urn:contract:XN-01JD0000000000000000000000" };
+  t.equal((await night.refused("putContract", { token: supervisor, body: unknown })).status, 404);
+  t.match(await listed(), [{ urn: contract.urn, version: 2 }]);
+  const trail = await night.eventually(
+    "both changes are in the trail",
+    async () =>
+      (
+        await night.call<Page<AuditEntryView>>("getEntityAudit", {
+          token: supervisor,
+          params: { entityUrn: contract.urn },
+        })
+      ).body.items,
+    (items) => items.length === 2,
+  );
+  t.match(
+    trail.find(({ action }) => action === "contract.update"),
+    { before: { block: { roomsPerNight: 1 } }, after: { block: { roomsPerNight } } },
+  );
+});
+
+t.test("two flights at once want more rooms than the block has", async (t) => {
+  const before = (await booked("stayhub")) + (await booked("roomlink"));
+  const flights = ["block-a", "block-b"].map((name) => smallFlight("XN", name, 4));
+  const pushed = await Promise.all(flights.map((flight) => night.pushed(xn, flight)));
+  const urns = pushed.map(({ body: { caseUrn } }) => caseUrn);
+  for (const caseUrn of urns) await events.untilCount("subcase.offer-ready", 4, { caseUrn });
+  const cases = await Promise.all(urns.map(detail));
+  const hotels = cases.flatMap(({ reservations }) =>
+    reservations.filter(({ status }) => status === "CONFIRMED").map((reservation) => reservation.hotelUrn),
+  );
+  t.equal(hotels.length, 8, "everybody has a room");
+  t.equal(hotels.filter((urn) => urn === hotelUrn).length, roomsPerNight);
+  t.equal(await taken(), roomsPerNight, "and the contract says the same");
+  t.equal((await booked("stayhub")) + (await booked("roomlink")) - before, 8 - roomsPerNight);
+  for (const wave of await Promise.all(cases.map(waveOf))) {
+    t.strictSame(wave.partialFailures, []);
+    t.ok(wave.rankingInputs.some(({ candidate }) => candidate.vendor === "direct"));
+  }
+
+  const guests = flights.flatMap((flight) => travellersOf(flight.passengers));
+  const offers = await Promise.all(
+    guests.map(async (guest) => {
+      const token = await night.passengerToken(xn, guest);
+      return { token, offer: (await night.call<OfferView>("getMyOffer", { host, token })).body };
+    }),
+  );
+  const direct = offers.filter(({ offer }) => offer.hotel?.urn === hotelUrn);
+  t.equal(direct.length, roomsPerNight);
+  t.match(direct[0]?.offer, { state: "READY", hotel: { name: "Runway House" }, voucher: { code: /\S/ } });
+
+  await night.call("declineMyOffer", {
+    host,
+    token: direct[0]?.token as string,
+    body: { reason: "No thanks" },
+  });
+  await night.eventually("the room is given back", taken, (rooms) => rooms === roomsPerNight - 1);
+  const { caseUrn } = (await night.pushed(xn, smallFlight("XN", "next", 2))).body;
+  await events.untilCount("subcase.offer-ready", 2, { caseUrn });
+  const next = (await detail(caseUrn)).reservations.map((reservation) => reservation.hotelUrn);
+  t.equal(next.filter((urn) => urn === hotelUrn).length, 1, "and the next case gets it");
+  t.equal(await taken(), roomsPerNight);
+});
