@@ -96,6 +96,13 @@ export const Environment = Type.Object({
     description:
       "While no hotel vendor answers a wave is tried again for this long; then its groups go to a person.",
   }),
+  RECONCILE_INTERVAL_MS: Type.Integer({
+    minimum: 200,
+    maximum: 3_600_000,
+    default: 900_000,
+    description:
+      "How often a hotel vendor is asked what has changed at its desks, unless the vendor is configured otherwise.",
+  }),
   STEP_DEADLINE_MS: Type.Integer({
     minimum: 200,
     maximum: 600_000,
@@ -202,7 +209,8 @@ const readKey = (name: string, file: string): JsonWebKey & { kid: string } => {
   }
 };
 
-const readSealKey = (file: string): Buffer => {
+/** @throws ConfigError when it cannot be read, or is not 32 bytes in base64 */
+export const readSealKey = (file: string): Buffer => {
   const key = Buffer.from(readText("SEAL_KEY_FILE", file), "base64");
   if (key.length !== 32)
     throw new ConfigError(`Configuration: SEAL_KEY_FILE: ${file} must hold 32 bytes in base64`);

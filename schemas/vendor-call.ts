@@ -22,6 +22,8 @@ export interface VendorCall {
   tries: number;
   /** An earlier try has no known outcome: look the reference up before asking again. */
   doubt: boolean;
+  /** How often a person has had it asked again after a refusal, which the vendor would else only repeat. Absent: never. */
+  again?: number;
   /** What the port of this kind takes for the verb, without the reference. */
   request: Record<string, unknown>;
   /** The command that takes the answer, `<actor>.<verb>`, and its entity. */
@@ -35,6 +37,8 @@ export interface VendorAnswer {
   reference: string;
   /** Which try it answers. Absent: the one under way. */
   tries?: number;
+  /** That of the call. */
+  again?: number;
   outcome: "done" | "refused" | "unavailable" | "in-doubt";
   /** Of `done`. */
   result?: Record<string, unknown>;
@@ -56,4 +60,19 @@ export interface VendorView {
   dialect: string;
   baseUrl: string;
   changedAt: string;
+  /** Between two reconciliations; absent: the service's default. */
+  reconcileMinutes?: number;
 }
+
+/** The data of `sub-case.record-stay`: what a hotel tells of a booking after it was made. */
+export interface StayReport {
+  /** Ours, of the booking. */
+  reference: string;
+  bookingId: string;
+  state: "CHECKED_IN" | "CHECKED_OUT" | "NO_SHOW" | "CANCELLED";
+  /** ISO 8601 UTC, by the vendor's clock. */
+  at: string;
+}
+
+/** The sub-case that a reference of ours belongs to: references begin with its id and a dot. */
+export const subCaseOf = (reference: string): string => reference.split(".", 1)[0] as string;

@@ -27,6 +27,9 @@ export const commandSubject = (tenant: string, name: string, entity: string): st
 export const commandFilter = (tenant: string, actor: string): string =>
   `cmd.${checked(tenant, "tenant")}.${checked(actor, "actor")}.>`;
 
+/** All commands of one tenant, to whichever actor. */
+export const tenantCommandFilter = (tenant: string): string => `cmd.${checked(tenant, "tenant")}.>`;
+
 /** `evt.<tenant>.<entity>.<what>.<case id>`: the public catalogue only. */
 export const eventSubject = (tenant: string, type: string, caseId: string | undefined): string =>
   `evt.${checked(tenant, "tenant")}.${splitName(type).join(".")}.${checked(caseId ?? none, "case")}`;

@@ -1,7 +1,7 @@
 /** Owns one call for another actor: a doubtful one is looked up first, then the port is asked, and the outcome put into an answer. */
 import type { VendorAnswer, VendorCall, VendorVerb } from "../../schemas/vendor-call.ts";
 import type { Instance } from "./instances.ts";
-import type { CallContext, LookupOutcome, WriteOutcome } from "./ports.ts";
+import { bookedStates, type CallContext, type LookupOutcome, type WriteOutcome } from "./ports.ts";
 
 type Outcome = Omit<VendorAnswer, "verb" | "vendor" | "reference">;
 type Fields = Record<string, unknown>;
@@ -25,7 +25,7 @@ const operationOf = (instance: Instance, verb: VendorVerb): Operation | undefine
   switch (kind) {
     case "hotel":
       if (verb === "hold") return operation(port.hold, ["HELD"]);
-      if (verb === "book") return operation(port.book, ["BOOKED"]);
+      if (verb === "book") return operation(port.book, bookedStates);
       return verb === "cancel" ? operation(port.cancel, ["CANCELLED"]) : undefined;
     case "payment":
       if (verb === "issue-card") return operation(port.issueCard, ["ACTIVE"]);
@@ -56,9 +56,12 @@ export const carryOut = async (
   instance: Instance,
   verb: VendorVerb,
   call: VendorCall,
-  { attempt, ...context }: Carrying,
+  { attempt, ...carrying }: Carrying,
 ): Promise<VendorAnswer> => {
-  const answer = { verb, vendor: instance.name, reference: call.reference, tries: call.tries };
+  const { reference, tries, again } = call;
+  const asked = again === undefined ? {} : { again };
+  const context = { ...carrying, ...asked };
+  const answer = { verb, vendor: instance.name, reference, tries, ...asked };
   const operation = operationOf(instance, verb);
   if (operation === undefined) {
     return {

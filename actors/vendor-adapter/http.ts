@@ -2,7 +2,16 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { Static, TSchema } from "typebox";
-import type { CallContext, InDoubt, RefusalCode, Refused, Unavailable } from "./ports.ts";
+import type {
+  CallContext,
+  InDoubt,
+  LedgerEntry,
+  LedgerPage,
+  ReadOutcome,
+  RefusalCode,
+  Refused,
+  Unavailable,
+} from "./ports.ts";
 
 export interface VendorOptions {
   /** Without a trailing slash. */
@@ -111,13 +120,17 @@ export class VendorHttp {
     return end.outcome === "unknown" ? { ...end, outcome: "unavailable" } : end;
   }
 
-  /** Never throws for what a vendor or the network does. @param reference the idempotency key, the same in each retry. */
+  /**
+   * Never throws for what a vendor or the network does. @param reference the idempotency key, the same in each retry; what
+   * a person has had asked again after a refusal is another request, and gets another key.
+   */
   async write<Body, Problem>(
     call: VendorCall<Body, Problem>,
     reference: string,
     context: CallContext,
   ): Promise<VendorAnswer<Body, Problem> | Refused | Unavailable | InDoubt> {
-    const end = await this.#exchange(call, context, { "idempotency-key": reference });
+    const key = context.again === undefined ? reference : `${reference}.again.${context.again}`;
+    const end = await this.#exchange(call, context, { "idempotency-key": key });
     return end.outcome === "unknown" ? { ...end, outcome: "in-doubt" } : end;
   }
 
@@ -192,3 +205,15 @@ export const refusal = (code: RefusalCode, detail: string): Refused => ({
   code,
   detail: detail.slice(0, detailCharactersMax),
 });
+
+/**
+ * A page in our words: times in UTC, to the millisecond.
+ * @param next empty: this is the end for now
+ * @returns unavailable when a time is none (60 seconds in a minute are written so, and are no date)
+ */
+export const ledgerPage = (entries: readonly LedgerEntry[], next: string): ReadOutcome<LedgerPage> => {
+  if (entries.some(({ changedAt }) => Number.isNaN(Date.parse(changedAt))))
+    return { outcome: "unavailable", detail: "the vendor's answer has an impossible time" };
+  const inUtc = entries.map((entry) => ({ ...entry, changedAt: new Date(entry.changedAt).toISOString() }));
+  return { outcome: "done", entries: inUtc, ...(next !== "" && { nextCursor: next }) };
+};

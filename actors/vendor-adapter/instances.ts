@@ -1,12 +1,14 @@
 /** Owns which vendors an airline works with: one configured instance each, its credentials sealed, known to every process. */
 import type { Document } from "mongodb";
 import type { Command } from "../../schemas/command.ts";
+import { directVendor } from "../../schemas/contract.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { VendorKind, VendorView } from "../../schemas/vendor-call.ts";
 import { type Bucket, watchBucket } from "../../streams/bucket.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { seal, unseal } from "../runtime/seal.ts";
 import { CardWorks } from "./adapters/cardworks.ts";
+import { Direct } from "./adapters/direct.ts";
 import { RideFleet } from "./adapters/ridefleet.ts";
 import { RoomLink } from "./adapters/roomlink.ts";
 import { SendWell } from "./adapters/sendwell.ts";
@@ -14,11 +16,15 @@ import { StayHub } from "./adapters/stayhub.ts";
 import type { VendorOptions } from "./http.ts";
 import type { HotelPort, MessagePort, PaymentPort, TransportPort } from "./ports.ts";
 
-export type Instance =
+export type Instance = (
   | { name: string; kind: "hotel"; port: HotelPort }
   | { name: string; kind: "payment"; port: PaymentPort }
   | { name: string; kind: "transport"; port: TransportPort }
-  | { name: string; kind: "message"; port: MessagePort };
+  | { name: string; kind: "message"; port: MessagePort }
+) & {
+  /** Minutes between two reconciliations; absent: the configured default. */
+  reconcileMinutes?: number;
+};
 
 /** How each dialect that we speak makes an instance. */
 const dialects: Readonly<Record<string, (name: string, options: VendorOptions) => Instance>> = {
@@ -29,14 +35,31 @@ const dialects: Readonly<Record<string, (name: string, options: VendorOptions) =
   sendwell: (name, options) => ({ name, kind: "message", port: new SendWell(options) }),
 };
 
-interface VendorDocument {
+/** In the airline's `vendors`. */
+export interface VendorDocument {
   _id: string;
   dialect: string;
   baseUrl: string;
   /** Sealed. */
   apiKey: string;
+  reconcileMinutes?: number;
   changedAt: Date;
 }
+
+/**
+ * The vendor as it is configured.
+ * @throws Error for a dialect that we don't speak, SealError for a key that was sealed elsewhere
+ */
+export const instanceOf = (
+  document: VendorDocument,
+  { sealKey, timeoutMs }: { sealKey: Buffer; timeoutMs: number },
+): Instance => {
+  const { _id: name, dialect, baseUrl, reconcileMinutes } = document;
+  const make = dialects[dialect];
+  if (make === undefined) throw new Error(`vendor ${name} speaks an unknown dialect`);
+  const instance = make(name, { baseUrl, apiKey: unseal(sealKey, document.apiKey), timeoutMs });
+  return reconcileMinutes === undefined ? instance : { ...instance, reconcileMinutes };
+};
 
 export interface PutVendor {
   /** Part of subjects: lower case letters, digits and dashes. */
@@ -44,12 +67,14 @@ export interface PutVendor {
   dialect: string;
   baseUrl: string;
   apiKey: string;
+  /** Of a hotel vendor: 5–60, between two reconciliations (contract, "Vendor reconciliation polling"). */
+  reconcileMinutes?: number;
 }
 
 const vendorName = /^[a-z][a-z0-9-]{0,30}$/;
 
 export interface Instances {
-  /** The airline's vendors, by name. */
+  /** The airline's vendors; its own contracts are one of them, configured or not. */
   of(tenant: string): readonly Instance[];
   byKind<K extends VendorKind>(tenant: string, kind: K): Extract<Instance, { kind: K }>[];
   put(command: Command): Promise<void>;
@@ -63,23 +88,22 @@ export const openInstances = async (
 ): Promise<Instances> => {
   const byTenant = new Map<string, Map<string, Instance>>();
   const learn = (key: string, document: VendorDocument): void => {
-    const [tenant, name] = key.split(".") as [string, string];
-    const make = dialects[document.dialect];
-    if (make === undefined) throw new Error(`vendor ${name} of ${tenant} speaks an unknown dialect`);
-    const apiKey = unseal(context.config.sealKey, document.apiKey);
-    const instance = make(name, {
-      baseUrl: document.baseUrl,
-      apiKey,
-      timeoutMs: context.config.VENDOR_TIMEOUT_MS,
-    });
+    const [tenant] = key.split(".") as [string];
+    const { sealKey, VENDOR_TIMEOUT_MS: timeoutMs } = context.config;
+    add(tenant, instanceOf(document, { sealKey, timeoutMs }));
+  };
+  const add = (tenant: string, instance: Instance): void => {
     const known = byTenant.get(tenant) ?? new Map<string, Instance>();
     byTenant.set(tenant, known);
-    const isNew = !known.has(name);
-    known.set(name, instance);
-    if (isNew) onVendor(tenant, name);
+    const isNew = !known.has(instance.name);
+    known.set(instance.name, instance);
+    if (isNew) onVendor(tenant, instance.name);
   };
   const bucket = await watchBucket<VendorDocument>(context.streams, "vendors", learn, (key, error) =>
     context.log.error({ key, err: error }, "vendor not usable in this process"),
+  );
+  const forget = context.tenants.onEach(({ code }) =>
+    add(code, { name: directVendor, kind: "hotel", port: new Direct(code, context) }),
   );
   return {
     of: (tenant) => [...(byTenant.get(tenant)?.values() ?? [])],
@@ -88,7 +112,10 @@ export const openInstances = async (
         (instance): instance is Extract<Instance, { kind: K }> => instance.kind === kind,
       ),
     put: (command) => putVendor(context, bucket, command),
-    close: () => bucket.close(),
+    close: () => {
+      forget();
+      bucket.close();
+    },
   };
 };
 
@@ -98,9 +125,10 @@ const putVendor = async (
   bucket: Bucket<VendorDocument>,
   command: Command,
 ): Promise<void> => {
-  const { name, dialect, baseUrl, apiKey } = command.data as PutVendor;
-  if (!vendorName.test(name)) {
-    throw new Problem("validation/body", "A vendor's name is lower case letters, digits and dashes.", {
+  const { name, dialect, baseUrl, apiKey, reconcileMinutes } = command.data as PutVendor;
+  if (!vendorName.test(name) || name === directVendor) {
+    const rule = `A vendor's name is lower case letters, digits and dashes, and not ${directVendor}.`;
+    throw new Problem("validation/body", rule, {
       errors: [{ pointer: "/name", detail: "not a vendor name" }],
     });
   }
@@ -109,19 +137,28 @@ const putVendor = async (
       errors: [{ pointer: "/dialect", detail: "not a known dialect" }],
     });
   }
+  if (reconcileMinutes !== undefined && !isInterval(reconcileMinutes)) {
+    throw new Problem("validation/body", "A vendor is reconciled with every 5 to 60 minutes.", {
+      errors: [{ pointer: "/reconcileMinutes", detail: "not a whole number from 5 to 60" }],
+    });
+  }
   const sealed = seal(context.config.sealKey, apiKey);
   const document = {
     dialect,
     baseUrl: baseUrl.replace(/\/+$/, ""),
     apiKey: sealed,
     changedAt: context.clock.now(),
+    ...(reconcileMinutes !== undefined && { reconcileMinutes }),
   };
+  const unset = reconcileMinutes === undefined ? { $unset: { reconcileMinutes: "" } } : {};
   await context.documents
     .tenant(command.tenant)
     .collection<Document>("vendors")
-    .updateOne({ _id: name as never }, { $set: document }, { upsert: true });
+    .updateOne({ _id: name as never }, { $set: document, ...unset }, { upsert: true });
   await bucket.put(`${command.tenant}.${name}`, { _id: name, ...document });
 };
+
+const isInterval = (minutes: number): boolean => Number.isInteger(minutes) && minutes >= 5 && minutes <= 60;
 
 /** By name; an airline has some dozens at most. */
 export const listVendors = async (context: ActorContext, tenant: string): Promise<VendorView[]> => {
@@ -131,10 +168,11 @@ export const listVendors = async (context: ActorContext, tenant: string): Promis
     .find({}, { projection: { apiKey: 0 } })
     .sort({ _id: 1 })
     .toArray();
-  return found.map(({ _id, dialect, baseUrl, changedAt }) => ({
+  return found.map(({ _id, dialect, baseUrl, changedAt, reconcileMinutes }) => ({
     name: _id,
     dialect,
     baseUrl,
     changedAt: changedAt.toISOString(),
+    ...(reconcileMinutes !== undefined && { reconcileMinutes }),
   }));
 };

@@ -6,6 +6,8 @@ import type { Channel, Direction, Money, VehicleType } from "../../schemas/vocab
 export interface CallContext {
   /** W3C Trace Context. */
   traceparent: string;
+  /** How often a person has had a refused write asked again; absent: never. */
+  again?: number;
   /** Gives the call up sooner than the adapter's own timeout would. */
   signal?: AbortSignal;
 }
@@ -106,13 +108,48 @@ export interface BookingCancellation {
   fee: Money;
 }
 
+/** What a booking is from when it is made on, until somebody cancels it. */
+export const bookedStates = ["BOOKED", "CHECKED_IN", "CHECKED_OUT", "NO_SHOW"] as const;
+export type BookedState = (typeof bookedStates)[number];
+
 /** The furthest that the attempt got. */
 export type HotelState =
   | ({ state: "HELD" | "EXPIRED" } & Hold)
-  | ({ state: "BOOKED" } & Booking)
+  | ({ state: BookedState } & Booking)
   | ({ state: "CANCELLED" } & Booking & BookingCancellation);
 
-export interface HotelPort {
+/** One thing that the vendor has under a reference of ours, as its reconciliation interface lists it. */
+export interface LedgerEntry {
+  kind: "booking" | "card" | "ride";
+  /** The vendor's own id. */
+  id: string;
+  reference: string;
+  /**
+   * booking: BOOKED, CHECKED_IN, CHECKED_OUT, NO_SHOW, CANCELLED; card: ACTIVE, FROZEN, CANCELLED; ride: BOOKED, CANCELLED.
+   */
+  state: string;
+  /** ISO 8601 UTC. */
+  changedAt: string;
+}
+
+/** In the order of change, oldest first. `nextCursor`: there is more; without it this is the end for now. */
+export interface LedgerPage {
+  entries: LedgerEntry[];
+  nextCursor?: string;
+}
+
+/** `since` (ISO 8601 UTC, inclusive) and `cursor` exclude each other; with neither from the beginning. */
+export interface LedgerRequest {
+  since?: string;
+  cursor?: string;
+}
+
+/** The vendor's reconciliation interface: all that it holds for us, of every airline that has the same account. */
+export interface Reconciling {
+  reconcile(request: LedgerRequest, context: CallContext): Promise<ReadOutcome<LedgerPage>>;
+}
+
+export interface HotelPort extends Reconciling {
   /** Offers with at least one room left for the whole stay; empty: nothing there. */
   search(search: HotelSearch, context: CallContext): Promise<ReadOutcome<{ offers: HotelOffer[] }>>;
   hold(request: HoldRequest, context: CallContext): Promise<WriteOutcome<Hold>>;
@@ -134,7 +171,7 @@ export interface Card {
   balance: Money;
 }
 
-export interface PaymentPort {
+export interface PaymentPort extends Reconciling {
   /** @param request `label`: what the card is called at the vendor, at most 100 characters, no contact details. */
   issueCard(
     request: Write & { balance: Money; label: string },
@@ -171,7 +208,7 @@ export interface Ride {
   plate?: string;
 }
 
-export interface TransportPort {
+export interface TransportPort extends Reconciling {
   book(request: RideRequest, context: CallContext): Promise<WriteOutcome<Ride>>;
   cancel(request: Write & { rideId: string }, context: CallContext): Promise<WriteOutcome<Ride>>;
   lookup(

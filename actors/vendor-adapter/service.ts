@@ -10,6 +10,7 @@ import type { Actor, ActorContext } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
 import { carryOut } from "./calls.ts";
 import { type Instances, listVendors, openInstances } from "./instances.ts";
+import { type Source, startReconciling } from "./reconcile.ts";
 import { searchHotels } from "./search.ts";
 
 /** Calls to one vendor for one airline at once, in this process: the bulkhead. */
@@ -34,6 +35,17 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
     const reply = { id, name, entity, data: answer, now: context.clock.now() };
     await sendCommand(context.streams, systemCommand("vendor-adapter", command, reply));
   };
+
+  const hotels = (instances: Instances): Source[] =>
+    context.tenants.all().flatMap(({ code: tenant }) =>
+      instances.byKind(tenant, "hotel").map(({ name, port, reconcileMinutes }) => ({
+        tenant,
+        name,
+        port,
+        intervalMs:
+          reconcileMinutes === undefined ? context.config.RECONCILE_INTERVAL_MS : reconcileMinutes * 60_000,
+      })),
+    );
 
   const onVendor = (tenant: string, vendor: string): void => {
     const log = context.log.child({ vendor });
@@ -89,10 +101,13 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
       },
     },
     start: async () => {
-      opened.resolve(await openInstances(context, onVendor));
+      const instances = await openInstances(context, onVendor);
+      opened.resolve(instances);
       await Promise.all(consumers);
+      const stopReconciling = startReconciling(context, () => hotels(instances));
       return async () => {
         stopping = true;
+        await stopReconciling();
         (await opened.promise).close();
         await Promise.allSettled(consumers.map(async (consuming) => (await consuming)?.stop()));
       };

@@ -12,6 +12,8 @@ export interface Reach {
   client(): Promise<InstanceClient>;
   streams(): Promise<Streams>;
   documents(): Promise<{ mongodb: MongoClient; databasePrefix: string }>;
+  /** What the instance seals its secrets with. @throws StartFailure when it cannot be read here */
+  sealKey(): Promise<Buffer>;
 }
 
 export interface Answer {

@@ -6,7 +6,8 @@ import { table } from "./table.ts";
 
 export const vendorSubcommands: Record<string, Subcommand> = {
   "vendor put": {
-    usage: "vendor put --airline XN --name stayhub --dialect stayhub --base-url <url> --api-key-file <file>",
+    usage:
+      "vendor put --airline XN --name stayhub --dialect stayhub --base-url <url> --api-key-file <file> [--reconcile-minutes 15]",
     summary: "configures a vendor, or changes it; running processes take it over at once",
     options: {
       airline: { type: "string" },
@@ -14,6 +15,7 @@ export const vendorSubcommands: Record<string, Subcommand> = {
       dialect: { type: "string" },
       "base-url": { type: "string" },
       "api-key-file": { type: "string" },
+      "reconcile-minutes": { type: "string" },
     },
     async run(values, _, reach) {
       const client = await reach.client();
@@ -23,6 +25,9 @@ export const vendorSubcommands: Record<string, Subcommand> = {
         dialect: needed(values, "dialect"),
         baseUrl: needed(values, "base-url"),
         apiKey: readFileSync(needed(values, "api-key-file"), "utf8").trim(),
+        ...(values["reconcile-minutes"] !== undefined && {
+          reconcileMinutes: Number(values["reconcile-minutes"]),
+        }),
       };
       await client.command("vendor-adapter.put-vendor", { tenant: airlineOf(values), data });
       return { json: { name }, text: `${name} is configured` };
@@ -37,13 +42,14 @@ export const vendorSubcommands: Record<string, Subcommand> = {
       const vendors = await client.query<VendorView[]>("vendor-adapter.vendors", {
         tenant: airlineOf(values),
       });
-      const rows = vendors.map(({ name, dialect, baseUrl, changedAt }) => [
+      const rows = vendors.map(({ name, dialect, baseUrl, changedAt, reconcileMinutes }) => [
         name,
         dialect,
         baseUrl,
+        reconcileMinutes === undefined ? "default" : `${reconcileMinutes} min`,
         changedAt,
       ]);
-      return { json: vendors, text: table(["NAME", "DIALECT", "BASE URL", "CHANGED"], rows) };
+      return { json: vendors, text: table(["NAME", "DIALECT", "BASE URL", "RECONCILED", "CHANGED"], rows) };
     },
   },
 };

@@ -1,4 +1,4 @@
-/** Owns the control address: ledgers, settings, reset and health of all parts, wherever each of them runs. */
+/** Owns the control address: ledgers, settings, stays, reset and health of all parts, wherever each of them runs. */
 import { createServer, type IncomingMessage } from "node:http";
 import { type Listening, listenOnLoopback, readBody } from "./loopback-http.ts";
 import { announcementOf } from "./remote-part.ts";
@@ -67,11 +67,18 @@ const answer = async (
       ? wrong(404, `There is no vendor ${vendor}.`)
       : { status: 200, body: await part.ledger() };
   }
+  const hotel = /^POST \/stay\/([\w-]+)$/.exec(asked)?.[1];
+  if (hotel !== undefined) {
+    const part = parts.find((one) => one.name === hotel);
+    return part === undefined
+      ? wrong(404, `There is no vendor ${hotel}.`)
+      : { status: 200, body: await part.stay(await readJson(request)) };
+  }
   if (asked === "GET /") return { status: 200, body: announcementOf(controlUrl, parts) };
   if (asked === "POST /control") return change(parts, await readJson(request));
   if (asked === "POST /reset") return reset(parts, await readJson(request));
   if (asked === "GET /health") return health(parts);
-  return wrong(404, "GET /, GET /ledger/<name>, POST /control, POST /reset, GET /health");
+  return wrong(404, "GET /, GET /ledger/<name>, POST /control, POST /stay/<name>, POST /reset, GET /health");
 };
 
 /** @param port 0: any free one. */

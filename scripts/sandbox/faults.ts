@@ -47,6 +47,7 @@ export const SettingsChange = Type.Partial(
     malformedRate: Rate,
     lateMs: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
     holdTtlMs: Type.Integer({ minimum: 1 }),
+    ledgerPageSize: Type.Integer({ minimum: 1, maximum: 1000, description: "Entries of a `reconcile`." }),
     failNext: Type.Array(ScriptedFault, { maxItems: 1000 }),
     seed: Type.String({ minLength: 1, maxLength: 100 }),
   }),
@@ -67,6 +68,7 @@ export const quietSettings = (seed: string, latencyMs: number): Settings => ({
   malformedRate: 0,
   lateMs: null,
   holdTtlMs: 600_000,
+  ledgerPageSize: 200,
   failNext: [],
   seed,
 });

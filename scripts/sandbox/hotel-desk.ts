@@ -1,6 +1,7 @@
 /** Owns what a hotel vendor does, whatever its dialect: search, hold, book, cancel, find. Inventory is never oversold. */
 import { randomUUID } from "node:crypto";
 import type { Coordinates } from "../../schemas/hotel.ts";
+import { changesOf } from "./changes.ts";
 import type { Settings } from "./faults.ts";
 import {
   airportOfCode,
@@ -53,7 +54,7 @@ export interface SaleDetails {
 }
 export type Sale = Entry<SaleDetails>;
 
-export type DeskRefusal = "UNKNOWN" | "INVALID_STAY" | "SOLD_OUT" | "NOT_HELD" | "HOLD_EXPIRED";
+export type DeskRefusal = "UNKNOWN" | "INVALID_STAY" | "SOLD_OUT" | "NOT_HELD" | "HOLD_EXPIRED" | "STAYED";
 export type DeskAnswer = { sale: Sale } | { refused: DeskRefusal };
 
 const nightsMax = 30;
@@ -262,6 +263,8 @@ export class HotelDesk {
     const booking = this.#ledger.entry("booking", bookingId) as Sale | undefined;
     if (booking === undefined) return { refused: "UNKNOWN" };
     if (booking.state === "CANCELLED") return { sale: booking };
+    // Who has arrived, left or not come is charged.
+    if (booking.state !== "BOOKED") return { refused: "STAYED" };
     const { freeCancellationUntil, nightlyRateMinor, rooms } = booking.details;
     const free = freeCancellationUntil !== null && nowMs <= Date.parse(freeCancellationUntil);
     const cancelled: Sale = {
@@ -273,6 +276,15 @@ export class HotelDesk {
     this.#ledger.put(cancelled);
     this.#ledger.releaseNights("booking", bookingId);
     return { sale: cancelled };
+  }
+
+  /** Bookings in the order of change; undefined for a cursor that is none of ours. */
+  changes(from: {
+    since?: string;
+    cursor?: string;
+  }): { sales: Sale[]; cursor: string | undefined } | undefined {
+    const changed = changesOf(this.#ledger, "booking", this.#settings(), from);
+    return changed && { sales: changed.entries as Sale[], cursor: changed.cursor };
   }
 
   /** The booking made under the reference or from its hold, else the hold; one past its time reads EXPIRED. */

@@ -38,6 +38,8 @@ CREATE TABLE IF NOT EXISTS entries (
   state TEXT NOT NULL, created_at TEXT NOT NULL, changed_at TEXT NOT NULL, details TEXT NOT NULL,
   PRIMARY KEY (kind, id));
 CREATE INDEX IF NOT EXISTS entries_reference ON entries (reference);
+CREATE TABLE IF NOT EXISTS changes (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, id TEXT NOT NULL, UNIQUE (kind, id));
 CREATE TABLE IF NOT EXISTS nights (
   kind TEXT NOT NULL, id TEXT NOT NULL, room TEXT NOT NULL, night TEXT NOT NULL,
   rooms INTEGER NOT NULL, accessible INTEGER NOT NULL, live_until INTEGER);
@@ -52,6 +54,12 @@ CREATE TABLE IF NOT EXISTS requests (
 CREATE INDEX IF NOT EXISTS requests_key ON requests (operation, request_key);
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
+
+/** Of a ledger from before changes were numbered. */
+const numberOldEntries = `
+INSERT INTO changes (kind, id) SELECT kind, id FROM entries
+WHERE NOT EXISTS (SELECT 1 FROM changes WHERE changes.kind = entries.kind AND changes.id = entries.id)
+ORDER BY changed_at, rowid`;
 
 const entryOf = (row: Record<string, SQLOutputValue>): Entry => ({
   kind: String(row.kind),
@@ -80,6 +88,7 @@ export class Ledger {
     this.#db = new DatabaseSync(file);
     this.#db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 5000;");
     this.#db.exec(schema);
+    this.#db.exec(numberOldEntries);
   }
 
   /** All or nothing; nothing else runs meanwhile, as the work is synchronous. */
@@ -104,6 +113,36 @@ export class Ledger {
            state = excluded.state, changed_at = excluded.changed_at, details = excluded.details`,
       )
       .run(kind, id, reference, idempotencyKey, state, createdAt, changedAt, JSON.stringify(details));
+    // Replacing gives the next number: what changes goes to the end.
+    this.#db.prepare("INSERT OR REPLACE INTO changes (kind, id) VALUES (?, ?)").run(kind, id);
+  }
+
+  /**
+   * Of one kind in the order of their last change, each once. An entry that changes while pages are read comes again at
+   * the end, and none is passed over.
+   * @param from `since`: ISO 8601 UTC, inclusive; `after`: the `last` of the page before
+   * @returns `last` is undefined when there is no more
+   */
+  changes(
+    kind: string,
+    from: { since?: string; after?: number },
+    limit: number,
+  ): { entries: Entry[]; last: number | undefined } {
+    const rows = this.#db
+      .prepare(
+        `SELECT entries.*, changes.sequence FROM changes JOIN entries USING (kind, id)
+         WHERE kind = ? AND sequence > ? AND changed_at >= ? ORDER BY sequence LIMIT ?`,
+      )
+      .all(kind, from.after ?? 0, from.since ?? "", limit + 1);
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? Number(page.at(-1)?.sequence) : undefined;
+    return { entries: page.map(entryOf), last };
+  }
+
+  /** Of one kind, those whose reference begins so, in the order in which they were made. */
+  byReferencePrefix(kind: string, prefix: string): Entry[] {
+    const query = "SELECT * FROM entries WHERE kind = ? AND substr(reference, 1, ?) = ? ORDER BY rowid";
+    return this.#db.prepare(query).all(kind, prefix.length, prefix).map(entryOf);
   }
 
   entry(kind: string, id: string): Entry | undefined {
@@ -229,7 +268,8 @@ export class Ledger {
   /** Forgets everything but the notes. */
   reset(): void {
     this.transaction(() => {
-      for (const table of ["entries", "nights", "answers", "requests"]) this.#db.exec(`DELETE FROM ${table}`);
+      for (const table of ["entries", "changes", "nights", "answers", "requests"])
+        this.#db.exec(`DELETE FROM ${table}`);
     });
   }
 

@@ -27,7 +27,8 @@ On start it prints, each on a line of its own:
   sandbox {"controlUrl":…,"vendors":[{"name","kind","baseUrl","apiKey"}],"receiverUrl":…}
   listening <controlUrl>
 
-Control address: GET / (the announcement again), GET /ledger/<name>, POST /control, POST /reset, GET /health.
+Control address: GET / (the announcement again), GET /ledger/<name>, POST /control,
+POST /stay/<name>, POST /reset, GET /health.
 Settings and faults are described in scripts/sandbox/README.md.
 `;
 

@@ -215,6 +215,10 @@ export class Receiver implements SandboxPart {
     return { secretsFor: Object.keys(secrets), failNext: this.#failNext, latencyMs: this.#latencyMs };
   }
 
+  async stay(): Promise<unknown> {
+    throw new TypeError("The receiver is no hotel.");
+  }
+
   async reset(): Promise<void> {
     this.#ledger.reset();
     this.#failNext = [];

@@ -51,6 +51,7 @@ export const remotePart = (announcement: Announcement, stop: () => Promise<void>
       const settings = (await call("POST", "/control", { [own.name]: change })) as Record<string, unknown>;
       return settings[own.name];
     },
+    stay: (marking) => call("POST", `/stay/${own.name}`, marking),
     reset: async () => {
       await call("POST", "/reset");
     },

@@ -11,6 +11,8 @@ export interface SandboxPart {
   ledger(): Promise<unknown>;
   /** Applies a change of settings and answers all of them. @throws TypeError naming what is wrong with the change. */
   control(change: unknown): Promise<unknown>;
+  /** Marks bookings at a hotel's front desk. @throws TypeError naming what is wrong with the marking, or that it is no hotel */
+  stay(marking: unknown): Promise<unknown>;
   /** Forgets all that was sold, sent and received, and the faults; keeps keys, ports, seed and secrets. */
   reset(): Promise<void>;
   healthy(): Promise<boolean>;

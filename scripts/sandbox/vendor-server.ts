@@ -53,6 +53,8 @@ export interface VendorDefinition {
   kind: string;
   dialect: Dialect;
   routes(ledger: Ledger, settings: () => Settings): VendorRoute[];
+  /** What a hotel's own desk does to bookings. @throws TypeError naming what is wrong with the marking */
+  frontDesk?(ledger: Ledger, marking: unknown, nowMs: number): unknown;
   /** Totals for the ledger, by what the vendor sells. */
   counts(ledger: Ledger): Record<string, number>;
 }
@@ -262,6 +264,12 @@ export class VendorServer implements SandboxPart {
     this.#settings = { ...this.#settings, ...checked };
     if (checked.seed !== undefined) this.#ledger.setNote("seed", checked.seed);
     return this.#settings;
+  }
+
+  async stay(marking: unknown): Promise<unknown> {
+    const { frontDesk } = this.#definition;
+    if (frontDesk === undefined) throw new TypeError(`${this.name} is no hotel.`);
+    return frontDesk(this.#ledger, marking, Date.now());
   }
 
   async reset(): Promise<void> {

@@ -1,12 +1,15 @@
 /** Owns CardWorks' dialect: virtual prepaid cards. Its answers carry no card number, and none is read. */
 import Type, { type Static } from "typebox";
 import type { Money } from "../../../schemas/vocabulary.ts";
-import { refusal, VendorHttp, type VendorOptions, validatorOf } from "../http.ts";
+import { ledgerPage, refusal, VendorHttp, type VendorOptions, validatorOf } from "../http.ts";
 import type {
   CallContext,
   Card,
+  LedgerPage,
+  LedgerRequest,
   LookupOutcome,
   PaymentPort,
+  ReadOutcome,
   RefusalCode,
   Refused,
   WriteOutcome,
@@ -23,10 +26,26 @@ const CardAnswer = Type.Object({
     currency: Type.String({ pattern: "^[A-Z]{3}$" }),
   }),
 });
+const stateOfStatus = { active: "ACTIVE", frozen: "FROZEN", cancelled: "CANCELLED" } as const;
+type Status = keyof typeof stateOfStatus;
+const ChangeAnswer = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 200 }),
+  external_id: Type.String({ minLength: 1, maxLength: 500 }),
+  status: Type.Enum(Object.keys(stateOfStatus) as Status[]),
+  /** Seconds, until the year 9999: what a date can be made of. */
+  updated: Type.Integer({ minimum: 0, maximum: 253_402_300_799 }),
+});
 const ProblemAnswer = Type.Object({ error: Type.Object({ type: Type.String(), message: Type.String() }) });
 
 const isCard = validatorOf(CardAnswer);
 const isList = validatorOf(Type.Object({ data: Type.Array(CardAnswer) }));
+const isChanges = validatorOf(
+  Type.Object({
+    data: Type.Array(ChangeAnswer),
+    has_more: Type.Boolean(),
+    next_cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+  }),
+);
 const isProblem = validatorOf(ProblemAnswer);
 
 const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
@@ -47,6 +66,14 @@ const cardOf = (answer: Static<typeof CardAnswer>): Card => ({
   expiryMonth: answer.exp_month,
   expiryYear: answer.exp_year,
   balance: { amountMinor: answer.balance.value, currency: answer.balance.currency },
+});
+
+const changeOf = ({ id, external_id, status, updated }: Static<typeof ChangeAnswer>) => ({
+  kind: "card" as const,
+  id,
+  reference: external_id,
+  state: stateOfStatus[status as Status],
+  changedAt: new Date(updated * 1000).toISOString(),
 });
 
 export class CardWorks implements PaymentPort {
@@ -103,5 +130,22 @@ export class CardWorks implements PaymentPort {
     if (card === undefined) return { outcome: "none" };
     const state = card.status === "active" ? "ACTIVE" : "CANCELLED";
     return { outcome: "done", state, ...cardOf(card) };
+  }
+
+  async reconcile({ since, cursor }: LedgerRequest, context: CallContext): Promise<ReadOutcome<LedgerPage>> {
+    const query = new URLSearchParams({
+      // The vendor counts in whole seconds: rounded down, nothing of that second is missed.
+      ...(since !== undefined && { updated_from: String(Math.floor(Date.parse(since) / 1000)) }),
+      ...(cursor !== undefined && { starting_after: cursor }),
+    });
+    const answered = { headers: this.#headers, success: isChanges, problem: isProblem };
+    const path = `/v1/virtual_cards/changes?${query}`;
+    const end = await this.#http.read({ method: "GET", path, ...answered }, context);
+    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome !== "success") return end;
+    const { data, has_more: hasMore, next_cursor: next } = end.body;
+    if (hasMore && next === undefined)
+      return { outcome: "unavailable", detail: "more is there, and no cursor" };
+    return ledgerPage(data.map(changeOf), hasMore ? (next ?? "") : "");
   }
 }

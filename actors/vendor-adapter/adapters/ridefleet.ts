@@ -1,10 +1,14 @@
 /** Owns RideFleet's dialect: rides between airport and hotel. */
 import Type, { type Static } from "typebox";
 import type { Direction, VehicleType } from "../../../schemas/vocabulary.ts";
-import { refusal, VendorHttp, type VendorOptions, validatorOf } from "../http.ts";
+import { ledgerPage, refusal, VendorHttp, type VendorOptions, validatorOf } from "../http.ts";
 import type {
   CallContext,
+  LedgerEntry,
+  LedgerPage,
+  LedgerRequest,
   LookupOutcome,
+  ReadOutcome,
   RefusalCode,
   Refused,
   Ride,
@@ -39,9 +43,18 @@ const RideAnswer = Type.Object({
     plate: Type.Optional(Type.String({ maxLength: 20 })),
   }),
 });
+const ChangeAnswer = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 200 }),
+  bookingRef: Type.String({ minLength: 1, maxLength: 500 }),
+  state: Type.Enum(["confirmed", "cancelled"]),
+  changedTime: Type.String({ format: "date-time" }),
+});
 const ProblemAnswer = Type.Object({ reason: Type.String(), detail: Type.String() });
 
 const isRide = validatorOf(RideAnswer);
+const isChanges = validatorOf(
+  Type.Object({ rides: Type.Array(ChangeAnswer), cursor: Type.String({ maxLength: 500 }) }),
+);
 const isProblem = validatorOf(ProblemAnswer);
 
 const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
@@ -62,6 +75,14 @@ const rideOf = ({ ride }: Static<typeof RideAnswer>): Ride => ({
   vehicleType: vehicleOfClass[ride.vehicleClass as VehicleClass],
   pickupAt: ride.pickupTime,
   ...(ride.plate !== undefined && { plate: ride.plate }),
+});
+
+const changeOf = ({ id, bookingRef, state, changedTime }: Static<typeof ChangeAnswer>): LedgerEntry => ({
+  kind: "ride",
+  id,
+  reference: bookingRef,
+  state: state === "confirmed" ? "BOOKED" : "CANCELLED",
+  changedAt: changedTime,
 });
 
 const place = ({ label, coordinates }: RidePlace) => ({
@@ -126,5 +147,19 @@ export class RideFleet implements TransportPort {
     if (end.outcome !== "success") return end;
     const state = end.body.ride.state === "confirmed" ? "BOOKED" : "CANCELLED";
     return { outcome: "done", state, ...rideOf(end.body) };
+  }
+
+  async reconcile({ since, cursor }: LedgerRequest, context: CallContext): Promise<ReadOutcome<LedgerPage>> {
+    const query = new URLSearchParams({
+      ...(since !== undefined && { changedFrom: since }),
+      ...(cursor !== undefined && { cursor }),
+    });
+    const answered = { headers: this.#headers, success: isChanges, problem: isProblem };
+    const end = await this.#http.read(
+      { method: "GET", path: `/rides/changes?${query}`, ...answered },
+      context,
+    );
+    if (end.outcome === "problem") return refusedBy(end.body);
+    return end.outcome === "success" ? ledgerPage(end.body.rides.map(changeOf), end.body.cursor) : end;
   }
 }

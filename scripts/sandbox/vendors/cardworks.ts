@@ -1,6 +1,8 @@
 /** Owns the payment vendor CardWorks: virtual prepaid cards. A card number never exists here, only its last four digits. */
 import { randomUUID } from "node:crypto";
 import Type, { type Static } from "typebox";
+import { changesOf } from "../changes.ts";
+import type { Settings } from "../faults.ts";
 import type { Entry, Ledger } from "../ledger.ts";
 import { drawFor } from "../seeded.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
@@ -77,6 +79,28 @@ const lookup = (ledger: Ledger, { query }: VendorRequest): VendorAnswer => {
   return { status: 200, body: { object: "list", data: cards.map(cardOf) } };
 };
 
+/** Times in whole seconds, as all of this vendor's. */
+const reconcile = (ledger: Ledger, settings: Settings, { query }: VendorRequest): VendorAnswer => {
+  const from = query.get("updated_from");
+  const cursor = query.get("starting_after");
+  if (from !== null && !/^\d{1,11}$/.test(from))
+    return problem(400, "invalid_request", "updated_from is a time in seconds.");
+  const found = changesOf(ledger, "card", settings, {
+    ...(from !== null && { since: new Date(Number(from) * 1000).toISOString() }),
+    ...(cursor !== null && { cursor }),
+  });
+  if (found === undefined) return problem(400, "invalid_request", "starting_after is no cursor of ours.");
+  const data = found.entries.map(({ id, reference, state, changedAt }) => ({
+    id,
+    external_id: reference,
+    status: state.toLowerCase(),
+    updated: Math.floor(Date.parse(changedAt) / 1000),
+  }));
+  const { cursor: next } = found;
+  const more = next === undefined ? { has_more: false } : { has_more: true, next_cursor: next };
+  return { status: 200, body: { object: "list", data, ...more } };
+};
+
 export const cardworks: VendorDefinition = {
   name: "cardworks",
   kind: "payment",
@@ -118,6 +142,13 @@ export const cardworks: VendorDefinition = {
       path: "/v1/virtual_cards",
       write: false,
       handle: (request) => lookup(ledger, request),
+    },
+    {
+      operation: "reconcile",
+      method: "GET",
+      path: "/v1/virtual_cards/changes",
+      write: false,
+      handle: (request) => reconcile(ledger, settings(), request),
     },
   ],
   counts: (ledger) => {

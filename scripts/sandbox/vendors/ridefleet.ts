@@ -1,6 +1,8 @@
 /** Owns the ground-transport vendor RideFleet: books and cancels rides between airport and hotel. */
 import { randomUUID } from "node:crypto";
 import Type, { type Static } from "typebox";
+import { changesOf } from "../changes.ts";
+import type { Settings } from "../faults.ts";
 import type { Entry, Ledger } from "../ledger.ts";
 import { drawFor } from "../seeded.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
@@ -79,6 +81,26 @@ const lookup = (ledger: Ledger, { params }: VendorRequest): VendorAnswer => {
     : { status: 200, body: rideOf(ride) };
 };
 
+const reconcile = (ledger: Ledger, settings: Settings, { query }: VendorRequest): VendorAnswer => {
+  const since = query.get("changedFrom");
+  const cursor = query.get("cursor");
+  if (since !== null && Number.isNaN(Date.parse(since)))
+    return problem(400, "invalid", "changedFrom is no time.");
+  const found = changesOf(ledger, "ride", settings, {
+    ...(since !== null && { since: new Date(since).toISOString() }),
+    ...(cursor !== null && { cursor }),
+  });
+  if (found === undefined) return problem(400, "invalid", "This cursor is none of ours.");
+  const rides = found.entries.map(({ id, reference, state, changedAt }) => ({
+    id,
+    bookingRef: reference,
+    state: state === "BOOKED" ? "confirmed" : "cancelled",
+    changedTime: changedAt,
+  }));
+  // Empty at the end.
+  return { status: 200, body: { rides, cursor: found.cursor ?? "" } };
+};
+
 export const ridefleet: VendorDefinition = {
   name: "ridefleet",
   kind: "transport",
@@ -120,6 +142,13 @@ export const ridefleet: VendorDefinition = {
       path: "/rides/by-reference/:reference",
       write: false,
       handle: (request) => lookup(ledger, request),
+    },
+    {
+      operation: "reconcile",
+      method: "GET",
+      path: "/rides/changes",
+      write: false,
+      handle: (request) => reconcile(ledger, settings(), request),
     },
   ],
   counts: (ledger) => {

@@ -1,6 +1,7 @@
 /** Owns the dialect of the hotel vendor RoomLink: camelCase, minor units, [longitude, latitude], refusals inside 200 answers. */
 import Type, { type Static } from "typebox";
 import type { Amenity } from "../../../schemas/vocabulary.ts";
+import { markStays } from "../front-desk.ts";
 import { type DeskRefusal, HotelDesk, hotelCounts, type Sale, type Vacancy } from "../hotel-desk.ts";
 import type { Listing } from "../hotels.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
@@ -60,6 +61,7 @@ const refusals: Record<DeskRefusal, VendorAnswer> = {
   SOLD_OUT: failed(200, "NoAvailability", "The property has no room left for this stay."),
   NOT_HELD: failed(200, "OptionConsumed", "This option was confirmed already."),
   HOLD_EXPIRED: failed(200, "OptionLapsed", "The option has lapsed and the rooms are gone."),
+  STAYED: failed(200, "CancellationRefused", "The guests have arrived, left or not shown up."),
 };
 
 const offerOf = ({ room, roomsLeft, accessibleLeft, freeCancellationUntil }: Vacancy, listing: Listing) => ({
@@ -91,6 +93,9 @@ const phases: Record<string, string> = {
   HELD: "OPTION",
   EXPIRED: "OPTION_LAPSED",
   BOOKED: "CONFIRMED",
+  CHECKED_IN: "ARRIVED",
+  CHECKED_OUT: "DEPARTED",
+  NO_SHOW: "NO_SHOW",
   CANCELLED: "CANCELLED",
 };
 
@@ -108,6 +113,13 @@ const reservationOf = ({ kind, id, state, reference, changedAt, details }: Sale)
     cancelledEpoch: Date.parse(changedAt) / 1000,
     penalty: { minorUnits: details.cancellationFeeMinor ?? 0, currencyCode: details.currency },
   }),
+});
+
+const changeOf = ({ id, state, reference, changedAt }: Sale) => ({
+  reservationId: id,
+  externalReference: reference,
+  phase: phases[state],
+  modifiedEpoch: Date.parse(changedAt) / 1000,
 });
 
 const search = (desk: HotelDesk, { body, nowMs }: VendorRequest<Static<typeof Search>>): VendorAnswer => {
@@ -160,6 +172,25 @@ const cancel = (desk: HotelDesk, { params, nowMs }: VendorRequest): VendorAnswer
 const lookup = (desk: HotelDesk, { params, nowMs }: VendorRequest): VendorAnswer => {
   const sale = desk.find(decodeURIComponent(params.reference!), nowMs);
   return done(sale === undefined ? null : reservationOf(sale));
+};
+
+/** Until the year 9999: what a date can be made of. */
+const Changes = Type.Object({
+  fromEpoch: Type.Optional(Type.Number({ minimum: 0, maximum: 253_402_300_799 })),
+  continuation: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+});
+
+const reconcile = (desk: HotelDesk, { body }: VendorRequest<Static<typeof Changes>>): VendorAnswer => {
+  const { fromEpoch, continuation: cursor } = body;
+  const found = desk.changes({
+    ...(fromEpoch !== undefined && { since: new Date(fromEpoch * 1000).toISOString() }),
+    ...(cursor !== undefined && { cursor }),
+  });
+  if (found === undefined) return failed(200, "BadRequest", "This continuation is none of ours.");
+  return done({
+    items: found.sales.map(changeOf),
+    ...(found.cursor !== undefined && { continuation: found.cursor }),
+  });
 };
 
 export const roomlink: VendorDefinition = {
@@ -222,7 +253,16 @@ export const roomlink: VendorDefinition = {
         write: false,
         handle: (request) => lookup(desk, request),
       },
+      {
+        operation: "reconcile",
+        method: "POST",
+        path: "/api/reservations/changes",
+        write: false,
+        body: Changes,
+        handle: (request) => reconcile(desk, request),
+      },
     ];
   },
+  frontDesk: markStays,
   counts: hotelCounts,
 };

@@ -2,6 +2,7 @@
 import Type, { type Static } from "typebox";
 import { decimalFromMinor } from "../../../schemas/currency.ts";
 import type { Amenity } from "../../../schemas/vocabulary.ts";
+import { markStays } from "../front-desk.ts";
 import { type DeskRefusal, HotelDesk, hotelCounts, type Sale, type Vacancy } from "../hotel-desk.ts";
 import type { Listing } from "../hotels.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
@@ -74,6 +75,7 @@ const refusals: Record<DeskRefusal, VendorAnswer> = {
   SOLD_OUT: problem(409, "SOLD_OUT", "Not enough rooms are left for these dates."),
   NOT_HELD: problem(409, "HOLD_USED", "The hold was used already."),
   HOLD_EXPIRED: problem(410, "HOLD_EXPIRED", "The hold has expired and the rooms are gone."),
+  STAYED: problem(409, "NOT_CANCELLABLE", "The guests have arrived, left or not shown up."),
 };
 
 const rateOf = ({ room, roomsLeft, accessibleLeft, freeCancellationUntil }: Vacancy, listing: Listing) => ({
@@ -111,11 +113,26 @@ const holdOf = ({ id, state, reference, details }: Sale) => ({
   currency: details.currency,
 });
 
+const statuses: Record<string, string> = {
+  BOOKED: "confirmed",
+  CHECKED_IN: "in_house",
+  CHECKED_OUT: "departed",
+  NO_SHOW: "no_show",
+  CANCELLED: "cancelled",
+};
+
+const changeOf = ({ id, state, reference, changedAt }: Sale) => ({
+  booking_no: id,
+  client_ref: reference,
+  status: statuses[state],
+  last_modified: changedAt,
+});
+
 const bookingOf = ({ id, state, reference, changedAt, details }: Sale) => ({
   booking_no: id,
   client_ref: reference,
   confirmation: details.confirmationNumber,
-  status: state === "CANCELLED" ? "cancelled" : "confirmed",
+  status: statuses[state],
   total_amount: decimalFromMinor(details.totalMinor, details.currency),
   currency: details.currency,
   cancel_free_until: details.freeCancellationUntil,
@@ -183,6 +200,24 @@ const lookup = (desk: HotelDesk, { query, nowMs }: VendorRequest): VendorAnswer 
   return { status: 200, body: { bookings, holds } };
 };
 
+const reconcile = (desk: HotelDesk, { query }: VendorRequest): VendorAnswer => {
+  const since = query.get("changed_since");
+  const cursor = query.get("page_token");
+  const isTime = since === null || !Number.isNaN(Date.parse(since));
+  const found = isTime ? desk.changes(asked(since, cursor)) : undefined;
+  if (found === undefined) return problem(400, "INVALID_REQUEST", "Not a time or page token of ours.");
+  return {
+    status: 200,
+    body: { changes: found.sales.map(changeOf), next_page_token: found.cursor ?? null },
+  };
+};
+
+/** Times in any offset; those of the ledger are UTC. */
+const asked = (since: string | null, cursor: string | null) => ({
+  ...(since !== null && { since: new Date(since).toISOString() }),
+  ...(cursor !== null && { cursor }),
+});
+
 export const stayhub: VendorDefinition = {
   name: "stayhub",
   kind: "hotel",
@@ -244,7 +279,15 @@ export const stayhub: VendorDefinition = {
         write: false,
         handle: (request) => lookup(desk, request),
       },
+      {
+        operation: "reconcile",
+        method: "GET",
+        path: `${bookings}/changes`,
+        write: false,
+        handle: (request) => reconcile(desk, request),
+      },
     ];
   },
+  frontDesk: markStays,
   counts: hotelCounts,
 };

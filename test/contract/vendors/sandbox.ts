@@ -4,6 +4,8 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { createInterface } from "node:readline";
 import type { Test } from "tap";
+import type { HotelPort } from "../../../actors/vendor-adapter/ports.ts";
+import { airport } from "../../../schemas/airports.ts";
 import type { Announcement } from "../../../scripts/sandbox/remote-part.ts";
 import type { LedgerEntry } from "../../harness/instance.ts";
 
@@ -65,6 +67,26 @@ export const startSandbox = async (t: Test, dir: string, args: string[] = []): P
 };
 
 export const context = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
+
+/** A result that the vendor must have given. @throws Error with what it was instead */
+export const done = <Result extends { outcome: string }>(
+  result: Result,
+): Extract<Result, { outcome: "done" }> => {
+  if (result.outcome !== "done") throw new Error(JSON.stringify(result));
+  return result as Extract<Result, { outcome: "done" }>;
+};
+
+/** Books one room for one guest and night at JFK; the booking's id. */
+export const bookRoom = async (port: HotelPort, reference: string): Promise<string> => {
+  const { latitude, longitude } = airport("JFK")!;
+  const stay = { checkIn: "2031-03-14", checkOut: "2031-03-15", rooms: 1 };
+  const search = { airport: "JFK", coordinates: { latitude, longitude }, radiusKm: 60, ...stay };
+  const [offer] = done(await port.search(search, context)).offers;
+  const { holdId } = done(await port.hold({ reference, offer: offer!, needs: [], ...stay }, context));
+  const guest = { leadGuest: { givenName: "Ana", familyName: "Silva" }, guests: [] };
+  const payment = { method: "GUARANTEE" } as const;
+  return done(await port.book({ reference, holdId, payment, ...guest }, context)).bookingId;
+};
 
 /** An address where nobody listens any more. */
 export const closedPort = async (): Promise<string> => {

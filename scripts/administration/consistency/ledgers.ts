@@ -1,0 +1,201 @@
+/**
+ * Owns comparing what an airline believes to have of its vendors with what each vendor's reconciliation interface lists: all
+ * of it there, exactly once, and nothing there that nobody knows of.
+ */
+import type { Db } from "mongodb";
+import { mintTraceparent } from "../../../actors/runtime/clock.ts";
+import { type Instance, instanceOf, type VendorDocument } from "../../../actors/vendor-adapter/instances.ts";
+import type { LedgerEntry, Reconciling } from "../../../actors/vendor-adapter/ports.ts";
+import { directVendor } from "../../../schemas/contract.ts";
+import { hasRoom, readSubCases, type SubCaseRow } from "./airline.ts";
+import type { Finding } from "./finding.ts";
+
+/** How vendors are reached. */
+export interface VendorAccess {
+  /** Opens the vendors' API keys. */
+  sealKey: Buffer;
+  /** Of each page. */
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+export interface LedgerCheck {
+  findings: Finding[];
+  /** Vendors whose books were read to the end. */
+  vendors: number;
+}
+
+export const checkLedgers = async (
+  database: Db,
+  tenant: string,
+  first: readonly SubCaseRow[],
+  access: VendorAccess,
+): Promise<LedgerCheck> => {
+  const documents = await database.collection<VendorDocument>("vendors").find().sort({ _id: 1 }).toArray();
+  const books = await Promise.all(documents.map((document) => bookOf(document, tenant, access)));
+  const findings: Finding[] = books.flatMap(({ vendor, silent }) =>
+    silent === undefined ? [] : [{ kind: "vendor-silent", tenant, about: vendor, detail: silent }],
+  );
+  for (const vendor of unconfigured(first, documents)) {
+    const detail = "it is not configured any more, and something stands there.";
+    findings.push({ kind: "vendor-silent", tenant, about: vendor, detail });
+  }
+  const read = books.filter((book): book is ReadBook => book.entries !== undefined);
+  const suspects = compare(read, first);
+  // What was under way while the books were read has moved on: only what differs from both looks is a difference.
+  const ids = [...new Set(suspects.map(({ subCaseId }) => subCaseId))];
+  const second = ids.length === 0 ? [] : await readSubCases(database, ids);
+  const standing = new Set(compare(read, second, ids).map(({ key }) => key));
+  for (const { key, about, detail } of suspects)
+    if (standing.has(key)) findings.push({ kind: "ledger", tenant, about, detail });
+  return { findings, vendors: read.length };
+};
+
+interface Book {
+  vendor: string;
+  /** Under this airline's references, however many pages. Undefined: not read to the end. */
+  entries?: LedgerEntry[];
+  /** Why it was not. */
+  silent?: string;
+}
+type ReadBook = Book & { entries: LedgerEntry[] };
+
+/** A vendor of messages sells nothing that stands. */
+const bookOf = async (document: VendorDocument, tenant: string, access: VendorAccess): Promise<Book> => {
+  const { _id: vendor } = document;
+  let instance: Instance;
+  try {
+    instance = instanceOf(document, access);
+  } catch (error) {
+    return { vendor, silent: `it cannot be asked: ${(error as Error).message}` };
+  }
+  if (instance.kind === "message") return { vendor };
+  return { vendor, ...(await allPages(instance.port, tenant, access)) };
+};
+
+const pagesMax = 10_000;
+
+const allPages = async (
+  port: Reconciling,
+  tenant: string,
+  { signal }: VendorAccess,
+): Promise<Pick<Book, "entries" | "silent">> => {
+  const context = { traceparent: mintTraceparent(), ...(signal && { signal }) };
+  const latest = new Map<string, LedgerEntry>();
+  let cursor: string | undefined;
+  for (let pages = 0; pages < pagesMax; pages++) {
+    const page = await port.reconcile(cursor === undefined ? {} : { cursor }, context);
+    if (page.outcome !== "done") return { silent: `${page.outcome}: ${page.detail}` };
+    // An entry that changed while pages were read has come again, as it is now.
+    for (const entry of page.entries)
+      if (entry.reference.startsWith(`${tenant}-`)) latest.set(entry.id, entry);
+    if (page.nextCursor === undefined) return { entries: [...latest.values()] };
+    if (page.nextCursor === cursor) break;
+    cursor = page.nextCursor;
+  }
+  return { silent: "its pages have no end" };
+};
+
+/** The airline's own contracts are books of ours, not a vendor's. */
+const unconfigured = (subCases: readonly SubCaseRow[], documents: readonly VendorDocument[]): string[] => {
+  const known = new Set([directVendor, ...documents.map(({ _id }) => _id)]);
+  const named = subCases.flatMap((subCase) => believed(subCase).map(({ vendor }) => vendor));
+  return [...new Set(named)].filter((vendor) => !known.has(vendor)).sort();
+};
+
+/** Something that a sub-case says it has. */
+interface Believed {
+  vendor: string;
+  kind: LedgerEntry["kind"];
+  id: string;
+  reference: string | undefined;
+}
+
+const believed = (subCase: SubCaseRow): Believed[] => {
+  const { reservation, payment, card, ride } = subCase;
+  const all: Believed[] = [];
+  if (reservation?.bookingId !== undefined && hasRoom(subCase)) {
+    const { vendor, bookingId: id, reference } = reservation;
+    all.push({ vendor, kind: "booking", id, reference });
+  }
+  if (payment !== undefined && payment.status !== "CANCELLED")
+    all.push({ vendor: payment.vendor, kind: "card", id: payment.cardId, reference: payment.reference });
+  if (card !== undefined && card.status !== "CANCELLED")
+    all.push({ vendor: card.vendor, kind: "card", id: card.cardId, reference: card.reference });
+  if (ride?.status === "booked")
+    all.push({ vendor: ride.vendor, kind: "ride", id: ride.rideId, reference: ride.reference });
+  return all;
+};
+
+interface Difference {
+  /** Names the same difference at both looks. */
+  key: string;
+  subCaseId: string;
+  about: string;
+  detail: string;
+}
+
+const isLive = ({ state }: LedgerEntry): boolean => state !== "CANCELLED";
+const subCaseIdOf = (reference: string): string => reference.split(".", 1)[0] as string;
+
+/** @param only the sub-cases to look at; default all */
+const compare = (
+  books: readonly ReadBook[],
+  subCases: readonly SubCaseRow[],
+  only?: readonly string[],
+): Difference[] => {
+  const byId = new Map(subCases.map((subCase) => [subCase._id, subCase]));
+  const looked = only && new Set(only);
+  return books.flatMap(({ vendor, entries }) => {
+    const theirs = new Map(entries.map((entry) => [entry.id, entry]));
+    return [
+      ...subCases.flatMap((subCase) => absent(subCase, vendor, theirs)),
+      ...entries
+        .filter((entry) => isLive(entry) && (looked?.has(subCaseIdOf(entry.reference)) ?? true))
+        .flatMap((entry) => stray(entry, vendor, byId.get(subCaseIdOf(entry.reference)))),
+    ];
+  });
+};
+
+/** What the sub-case has and the vendor hasn't. A call under way may be what takes it back. */
+const absent = (
+  subCase: SubCaseRow,
+  vendor: string,
+  theirs: ReadonlyMap<string, LedgerEntry>,
+): Difference[] =>
+  believed(subCase)
+    .filter((one) => one.vendor === vendor && (one.reference ?? "") !== subCase.call?.reference)
+    .flatMap(({ kind, id }) => {
+      const entry = theirs.get(id);
+      if (entry !== undefined && isLive(entry)) return [];
+      const detail =
+        entry === undefined
+          ? `sub-case ${subCase._id} has it, the vendor does not.`
+          : `sub-case ${subCase._id} has it, at the vendor it is ${entry.state}.`;
+      return [
+        { key: `absent ${vendor} ${id}`, subCaseId: subCase._id, about: `${vendor} ${kind} ${id}`, detail },
+      ];
+    });
+
+/** Between a rollback's or failed saga's steps a card may stand alone: it is being taken back, or on a person's desk. */
+const unsettled: readonly string[] = ["PROCESSING", "ROLLING_BACK", "COMPENSATION_FAILED"];
+
+/** What stands at the vendor and is nobody's, or serves nobody. */
+const stray = (entry: LedgerEntry, vendor: string, subCase: SubCaseRow | undefined): Difference[] => {
+  const subCaseId = subCaseIdOf(entry.reference);
+  const about = `${vendor} ${entry.kind} ${entry.id}`;
+  const difference = (detail: string): Difference[] => [
+    { key: `stray ${vendor} ${entry.id}`, subCaseId, about, detail },
+  ];
+  const under = `it stands (${entry.state}) under ${entry.reference}`;
+  if (subCase === undefined) return difference(`${under}, and there is no such sub-case.`);
+  const { call, reservation } = subCase;
+  const inDoubt = reservation?.status === "IN_DOUBT" && reservation.reference === entry.reference;
+  if (call?.reference === entry.reference || inDoubt) return [];
+  if (!believed(subCase).some((one) => one.vendor === vendor && one.id === entry.id))
+    return difference(`${under}, and the sub-case does not know of it.`);
+  const alone = entry.kind === "card" && !hasRoom(subCase) && call === undefined;
+  return alone && !unsettled.includes(subCase.status)
+    ? difference(`${under}, and the group has no booking.`)
+    : [];
+};
