@@ -1,10 +1,26 @@
 /** Owns watched key-value buckets: what every process knows without asking, and learns of within moments. */
+import { DeliverPolicy, JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream";
+import type { KV } from "@nats-io/kv";
 import type { Streams } from "./connection.ts";
+
+/** On an entry that marks a deletion, and on no other (NATS ADR-8). */
+const deletionHeader = "KV-Operation";
+
+/** What a bucket is made with. Of one that stands nothing is changed. */
+export interface BucketOptions {
+  /** An entry is gone this long after it was last put, untold; 0 (the default): it stays for ever. */
+  ttlMs?: number;
+}
 
 export interface Bucket<Value> {
   put(key: string, value: Value): Promise<void>;
+  /** False once the watch has ended, whatever ended it: what this process knows grows old then. */
+  live(): boolean;
   close(): void;
 }
+
+const openBucket = (streams: Streams, name: string, { ttlMs = 0 }: BucketOptions): Promise<KV> =>
+  streams.kv.create(name, { history: 1, ...(ttlMs === 0 ? {} : { ttl: ttlMs }) });
 
 /**
  * Opens (or makes) a bucket and calls back for each value that it holds; returns once all that it held have been told.
@@ -16,28 +32,78 @@ export const watchBucket = async <Value>(
   name: string,
   onValue: (key: string, value: Value) => void,
   onUnreadable: (key: string, error: unknown) => void,
+  options: BucketOptions = {},
 ): Promise<Bucket<Value>> => {
-  const bucket = await streams.kv.create(name, { history: 1 });
+  const bucket = await openBucket(streams, name, options);
+  const prefix = `$KV.${name}.`;
+  // Not the client's own `watch`: that one hears nothing more once the server has lost its consumer.
+  const consumer = await streams.jetstream.consumers.get(`KV_${name}`, {
+    deliver_policy: DeliverPolicy.LastPerSubject,
+  });
+  const messages = await consumer.consume({ max_messages: 500, expires: 30_000, idle_heartbeat: 1000 });
+  // Asked after the watch has begun: what an age limit takes away before it would be waited for in vain.
   const held = await bucket.status();
-  const watch = await bucket.watch();
   const primed = Promise.withResolvers<void>();
   if (held.values === 0) primed.resolve();
+  let isLive = true;
   const reading = (async () => {
-    for await (const entry of watch) {
+    for await (const message of messages) {
+      const key = message.subject.slice(prefix.length);
       try {
-        if (entry.operation === "PUT") onValue(entry.key, entry.json<Value>());
+        if (!message.headers?.has(deletionHeader)) onValue(key, message.json<Value>());
       } catch (error) {
-        onUnreadable(entry.key, error);
+        onUnreadable(key, error);
       }
-      if (entry.delta === 0) primed.resolve();
+      if (message.info.pending === 0) primed.resolve();
     }
   })();
-  reading.catch(primed.reject);
+  reading
+    .finally(() => {
+      isLive = false;
+    })
+    .then(() => primed.reject(new Error(`the watch of ${name} ended before it had told all`)), primed.reject);
   await primed.promise;
   return {
     put: async (key, value) => {
       await bucket.put(key, JSON.stringify(value));
     },
-    close: () => watch.stop(),
+    live: () => isLive,
+    close: () => messages.stop(),
   };
 };
+
+/** Lost races in a row before the caller has to come again. */
+const racesMax = 10;
+
+/**
+ * Reads an entry, decides on it, and writes with no other writer in between; lost races are run again.
+ * @param decide from what is held to what shall be; `undefined` leaves it as it is
+ * @throws Error after ten lost races, or when what is held cannot be read; doing it again is safe
+ */
+export const changeEntry = async <Value>(
+  streams: Streams,
+  name: string,
+  key: string,
+  decide: (held: Value | undefined) => Value | undefined,
+  options: BucketOptions = {},
+): Promise<void> => {
+  const bucket = await openBucket(streams, name, options);
+  for (let race = 0; race < racesMax; race++) {
+    const held = await bucket.get(key);
+    const wanted = decide(held?.operation === "PUT" ? held.json<Value>() : undefined);
+    if (wanted === undefined) return;
+    try {
+      // A sequence of 0 stands for no entry of that key.
+      await bucket.put(key, JSON.stringify(wanted), { previousSeq: held?.revision ?? 0 });
+      return;
+    } catch (error) {
+      if (!isLostRace(error)) throw error;
+    }
+  }
+  throw new Error(`others keep changing ${key} of ${name}`);
+};
+
+const isLostRace = (error: unknown): boolean =>
+  error instanceof JetStreamApiError &&
+  (error.code === JetStreamApiCodes.StreamWrongLastSequence ||
+    error.code === JetStreamApiCodes.StreamWrongLastSequenceUnknown);

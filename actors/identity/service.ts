@@ -1,6 +1,7 @@
 /** Wires the identity actor: airlines, partner registrations, passengers' sessions. */
 import type { Change, Decider } from "../runtime/decider.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
+import { closingCommands } from "./closings.ts";
 import { decideRegistration } from "./decide.ts";
 import { authenticatePartner, identityQueries } from "./queries.ts";
 import { registrationCommands } from "./registration.ts";
@@ -70,6 +71,7 @@ export const identityActor = (context: ActorContext): Actor => {
       }),
       "pnr-login": (command) => pnrLogin(context, command),
       ...registrationCommands(context),
+      ...closingCommands(context),
     },
     start: async () => {
       await register.start();

@@ -26,7 +26,7 @@ export interface SignedSession {
 
 export type SignPassengerSession = (session: PassengerSession) => Promise<SignedSession>;
 
-/** Signs with exactly the contract's claims, which hold no `iat`. */
+/** Signs with exactly the contract's claims, which hold no `iat`: when a session began follows from `exp`, in whole seconds. */
 export const createPassengerSigner = async (
   config: Settings,
   now: () => Date,
@@ -70,7 +70,16 @@ const passengerOf = (claims: JWTPayload): Principal => {
   if (ofCase.tenant !== airline.id) throw claimMissing("case_urn");
   const { group_id: groupId } = claims;
   if (typeof groupId !== "string" || groupId === "") throw claimMissing("group_id");
-  return { surface: "passenger", tenant: airline.id, urn: session.text, caseId: ofCase.id, groupId };
+  // The verifier has made sure that `exp` is a number.
+  const tokenIssuedAt = (claims.exp ?? 0) - passengerSessionLifetimeSeconds;
+  return {
+    surface: "passenger",
+    tenant: airline.id,
+    urn: session.text,
+    caseId: ofCase.id,
+    groupId,
+    tokenIssuedAt,
+  };
 };
 
 /** The `__Host-` prefix binds it to the very host: no sibling domain can set or read it (RFC 6265bis §4.1.3.2). */

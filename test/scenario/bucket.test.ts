@@ -1,9 +1,10 @@
 // What every process knows without asking: an entry that one of them cannot take keeps nobody from learning the others.
 import { pino } from "pino";
 import t from "tap";
-import { watchBucket } from "../../streams/bucket.ts";
+import { changeEntry, watchBucket } from "../../streams/bucket.ts";
 import { openStreams } from "../../streams/connection.ts";
 import { openTenantDirectory } from "../../streams/tenant-directory.ts";
+import { eventually } from "../harness/patience.ts";
 import { startNatsServer } from "../harness/processes.ts";
 
 const nats = await startNatsServer(t);
@@ -36,6 +37,58 @@ t.test("an unreadable entry is told of and passed over, at the start and later",
     "and what came after",
   );
   watched.close();
+});
+
+t.test("a watch that the server has lost comes back, and misses nothing", async (t) => {
+  const known: string[] = [];
+  const both = Promise.withResolvers<void>();
+  const take = (key: string): void => {
+    known.push(key);
+    if (known.length === 2) both.resolve();
+  };
+  const watched = await watchBucket<number>(streams, "lost", take, (key) => t.fail(key));
+  await watched.put("a", 1);
+  const { consumers } = streams.manager;
+  for (const { name } of await consumers.list("KV_lost").next()) await consumers.delete("KV_lost", name);
+  await watched.put("b", 1);
+  await both.promise;
+  t.strictSame(known, ["a", "b"]);
+  t.ok(watched.live());
+  watched.close();
+  await eventually("it has ended", async () => (watched.live() ? "still live" : undefined));
+});
+
+t.test("entries past their age are gone, and waited for by nobody", async (t) => {
+  const ignore = (): void => undefined;
+  const first = await watchBucket<number>(streams, "short-lived", ignore, ignore, { ttlMs: 200 });
+  await first.put("a", 1);
+  const bucket = await streams.kv.open("short-lived");
+  await eventually("it ages", async () => ((await bucket.get("a")) === null ? undefined : "still there"));
+  const second = await watchBucket<number>(streams, "short-lived", ignore, ignore, { ttlMs: 200 });
+  await changeEntry<number>(streams, "short-lived", "a", (held) => (held === undefined ? 2 : 3));
+  t.equal((await bucket.get("a"))?.json(), 2, "what has aged is not held any more");
+  first.close();
+  second.close();
+});
+
+t.test("a change is decided on what stands, by one writer after the other", async (t) => {
+  const add = (): Promise<void> => changeEntry<number>(streams, "counters", "a", (held = 0) => held + 1);
+  await Promise.all(Array.from({ length: 6 }, add));
+  const bucket = await streams.kv.open("counters");
+  t.equal((await bucket.get("a"))?.json(), 6, "none is lost");
+  await changeEntry<number>(streams, "counters", "a", () => undefined);
+  t.equal((await bucket.get("a"))?.revision, 6, "nothing is written where nothing shall change");
+  await bucket.delete("a");
+  await changeEntry<number>(streams, "counters", "a", (held) => (held === undefined ? 7 : 8));
+  t.equal((await bucket.get("a"))?.json(), 7, "what was deleted is not held");
+  const rivals: Promise<number>[] = [];
+  const late = changeEntry<number>(streams, "counters", "b", () => {
+    rivals.push(bucket.put("b", "9"));
+    return 1;
+  });
+  await t.rejects(late, { message: "others keep changing b of counters" }, "ten lost races are enough");
+  await Promise.all(rivals);
+  t.equal((await bucket.get("b"))?.json(), 9);
 });
 
 t.test("a passenger host that moves to another airline stays with it", async (t) => {

@@ -12,6 +12,7 @@ import { allRoutes } from "../../../gateway/routes/all.ts";
 import { type GatewayParts, startGateway } from "../../../gateway/start.ts";
 import type { Command, Query, Reply } from "../../../schemas/command.ts";
 import type { Role } from "../../../schemas/vocabulary.ts";
+import type { KnownClosing } from "../../../streams/closed-cases.ts";
 import type { Tenant, TenantDirectory } from "../../../streams/tenant-directory.ts";
 
 export const claims = "https://stopover.example/claims";
@@ -71,6 +72,8 @@ export interface TestGateway {
   /** Lets the gateway's clock run ahead by this much. */
   skewMs(ms: number): void;
   logged: string[];
+  /** Closed and reopened cases by id, as this gateway knows them. */
+  closings: Map<string, KnownClosing>;
   ask(path: string, asked?: Asked): Promise<Answered>;
   close(): Promise<void>;
 }
@@ -82,7 +85,7 @@ const echo: Act = (_envelope, name) => ({ ok: { answeredBy: name, html: `<p>${na
 export const startTestGateway = async (
   settings: Record<string, string> = {},
   leaveOut: readonly string[] = [],
-  more: Pick<GatewayParts, "stage"> = {},
+  more: Partial<Pick<GatewayParts, "stage" | "closedCases">> = {},
 ): Promise<TestGateway> => {
   const folder = mkdtempSync(join(tmpdir(), "gateway-"));
   const { keys, files } = await writeKeys(folder);
@@ -103,10 +106,15 @@ export const startTestGateway = async (
   await broker.start();
   let aheadMs = 0;
   const logged: string[] = [];
+  const closings: TestGateway["closings"] = new Map();
   const gateway = await startGateway({
     config,
     broker,
     tenants,
+    closedCases: {
+      standing: (caseId) => closings.get(caseId),
+      untilOpen: async (caseId) => closings.get(caseId)?.open !== false,
+    },
     log: pino({ level: "warn" }, { write: (line: string) => logged.push(line) }),
     now: () => new Date(Date.now() + aheadMs),
     readiness: () => ({ ready: aheadMs === 0, checks: { clock: aheadMs === 0 } }),
@@ -119,6 +127,7 @@ export const startTestGateway = async (
     port: gateway.port,
     received,
     logged,
+    closings,
     act: (name, act) => acts.set(name, act),
     skewMs: (ms) => {
       aheadMs = ms;
