@@ -6,6 +6,7 @@ import type { Streams } from "../streams/connection.ts";
 import type { LiveTenantDirectory } from "../streams/tenant-directory.ts";
 import { auditActor } from "./audit/service.ts";
 import { caseActor } from "./case/service.ts";
+import { contractActor } from "./contract/service.ts";
 import { identityActor } from "./identity/service.ts";
 import { policyActor } from "./policy/service.ts";
 import { reviewActor } from "./review/service.ts";
@@ -24,6 +25,7 @@ export const actorFactories: Readonly<Record<string, ActorFactory>> = {
   identity: identityActor,
   audit: auditActor,
   policy: policyActor,
+  contract: contractActor,
   case: caseActor,
   "sub-case": subCaseActor,
   wave: waveActor,

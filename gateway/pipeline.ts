@@ -2,8 +2,10 @@
 import type { Logger } from "pino";
 import type { Trace } from "../schemas/command.ts";
 import { Problem } from "../schemas/problems.ts";
+import type { ClosedCases } from "../streams/closed-cases.ts";
 import type { TenantDirectory } from "../streams/tenant-directory.ts";
 import { airlineOfHost, authenticate, authorize, type Verifiers } from "./checks/authenticate.ts";
+import { requireOpenCase } from "./checks/case-standing.ts";
 import { readConditions } from "./checks/conditions.ts";
 import { readJson } from "./checks/read-json.ts";
 import type { CompiledRoute } from "./compile-route.ts";
@@ -17,6 +19,7 @@ import { beginTrace } from "./trace.ts";
 export interface PipelineParts {
   router: Router<CompiledRoute>;
   tenants: TenantDirectory;
+  closedCases: ClosedCases;
   verifiers: Verifiers;
   handle: Handler;
   tellProblem: TellProblem;
@@ -26,7 +29,7 @@ export interface PipelineParts {
 
 /** Answers every exchange exactly once, whatever happens; never rejects. */
 export const createPipeline = (parts: PipelineParts) => {
-  const { router, tenants, verifiers, handle } = parts;
+  const { router, tenants, closedCases, verifiers, handle } = parts;
 
   const answerTo = async (exchange: Exchange, trace: Trace, now: Date): Promise<HttpAnswer> => {
     if (exchange.method === "OPTIONS") return optionsOf(router.allowed(exchange.path));
@@ -35,6 +38,7 @@ export const createPipeline = (parts: PipelineParts) => {
     if (route.bodyBytesMax > 0) exchange.collectBody(route.bodyBytesMax);
     const airline = airlineOfHost(route, exchange, tenants);
     const principal = await authenticate(route, exchange, airline, verifiers, tenants);
+    requireOpenCase(principal, closedCases);
     authorize(route, principal);
     const conditions = readConditions(route, exchange);
     // Here: the replay of an idempotency key, then the rate.

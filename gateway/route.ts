@@ -78,6 +78,7 @@ export const problemsOf = (route: Route): ProblemCode[] => {
     add("auth/missing-token", "auth/invalid-token", "auth/expired-token", "auth/foreign-tenant");
     if (route.surface === "operator") add("auth/insufficient-role");
     if (route.surface === "partner") add("auth/insufficient-scope");
+    if (route.surface === "passenger") add("auth/case-closed");
     if (route.surface === "passenger" && route.rate === "write") add("auth/foreign-origin");
   }
   if (route.params !== undefined) add("not-found/resource", "validation/malformed");

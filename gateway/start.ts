@@ -2,6 +2,7 @@
 import type { ServiceBroker } from "moleculer";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
+import type { ClosedCases } from "../streams/closed-cases.ts";
 import type { TenantDirectory } from "../streams/tenant-directory.ts";
 import { createCaptchaVerifier } from "./auth/captcha.ts";
 import { createOperatorVerifier } from "./auth/operator-token.ts";
@@ -32,6 +33,8 @@ export interface GatewayParts {
   /** Started; the gateway calls actions on it and registers none. */
   broker: ServiceBroker;
   tenants: TenantDirectory;
+  /** Knows every closing when the gateway starts: one that does not would let dead sessions in. */
+  closedCases: ClosedCases;
   log: Logger;
   now: () => Date;
   readiness: () => Readiness;
@@ -48,12 +51,13 @@ export interface Gateway {
 
 /** @throws ListenError when the port is taken; ConfigError when the operators' key set cannot be read */
 export const startGateway = async (parts: GatewayParts): Promise<Gateway> => {
-  const { config, broker, tenants, log, now } = parts;
+  const { config, broker, tenants, closedCases, log, now } = parts;
   const dispatch = createDispatch(broker);
   const handlers = await createHandlers(parts, dispatch);
   const pipeline = createPipeline({
     router: createRouter(),
     tenants,
+    closedCases,
     verifiers: {
       operator: createOperatorVerifier(config, now),
       passenger: createPassengerVerifier(config, now),
@@ -70,11 +74,11 @@ export const startGateway = async (parts: GatewayParts): Promise<Gateway> => {
 };
 
 const createHandlers = async (parts: GatewayParts, dispatch: Dispatch): Promise<Handlers> => {
-  const { config, tenants, now } = parts;
+  const { config, tenants, closedCases, now } = parts;
   const signSession = await createPassengerSigner(config, now);
   const signToken = await createPartnerSigner(config, now);
   return {
-    logIn: createLogIn(dispatch, createCaptchaVerifier(config), signSession),
+    logIn: createLogIn(dispatch, closedCases, createCaptchaVerifier(config), signSession),
     issueAccessToken: createIssueAccessToken(dispatch, tenants, config.PARTNER_AUDIENCE, signToken),
     showKeySet: createShowKeySet(partnerKeySet(config)),
     showDescription: createShowDescription(describeAll(config)),

@@ -90,6 +90,43 @@ export const AllocationStarted = Type.Object(
 );
 export type AllocationStarted = Static<typeof AllocationStarted>;
 
+/** `hotelUrn`: where to begin; one of the hotels that the group's wave found for it. Without it: the wave's first choice. */
+export const CompensateBody = Type.Object({
+  hotelUrn: Type.Optional(Urn("hotel")),
+  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+  ...Concurrency,
+});
+
+/** The saga runs on its own; `correlationUrn` is the same for the same payload. */
+export const CompensationStarted = Type.Object(
+  {
+    subCaseUrn: Urn("sub-case"),
+    status: Type.Enum([...subCaseStatuses]),
+    correlationUrn: Urn("correlation"),
+    version: Type.Integer(),
+  },
+  { title: "CompensationStarted" },
+);
+export type CompensationStarted = Static<typeof CompensationStarted>;
+
+export const ReasonBody = Type.Object({
+  reason: Type.String({ minLength: 1, maxLength: 500, description: "Why; kept in the audit trail." }),
+  ...Concurrency,
+});
+
+/** A case after it was closed or opened again. */
+export const CaseStanding = Type.Object(
+  {
+    caseUrn: Urn("case"),
+    status: Type.Enum([...caseStatuses]),
+    closedAt: Type.Optional(Timestamp),
+    correlationUrn: Urn("correlation"),
+    version: Type.Integer(),
+  },
+  { title: "CaseStanding" },
+);
+export type CaseStanding = Static<typeof CaseStanding>;
+
 const Disruption = Type.Object({
   type: Type.Enum([...disruptionTypes]),
   reason: Type.Enum([...disruptionReasons]),

@@ -15,6 +15,8 @@ export interface Principal {
   /** A passenger's case and group. */
   caseId?: string;
   groupId?: string;
+  /** When a passenger's token was issued, in whole seconds since 1970: a session ends with the closing of its case. */
+  tokenIssuedAt?: number;
   /** The partner registration's client id. */
   clientId?: string;
 }

@@ -89,7 +89,9 @@ export const PolicyBody = Type.Object({
   maxOccupancy: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 8, description: "Passengers in one room; default 2." }),
   ),
-  batchIntervalMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: 720 })),
+  batchIntervalMinutes: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 720, description: "Of BATCH: from wave to wave; default 15." }),
+  ),
   detectionThreshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   incidentalsMinor: Type.Optional(
     Type.Integer({
@@ -128,6 +130,7 @@ export interface ResolvedPolicy {
   lateCheckoutMinutes: number;
   earlyCheckInMinutes: number;
   mode: "BATCH" | "ON_DEMAND";
+  batchIntervalMinutes: number;
   autoApproveDemand: boolean;
   maxAutomaticRoomsPerWave: number;
   incrementalRequiresApproval: boolean;

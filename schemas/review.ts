@@ -1,5 +1,6 @@
 /** Owns the wire shape of manual review items (contract, "Manual review item"). */
 import Type, { type Static } from "typebox";
+import { Concurrency } from "./concurrency.ts";
 import { PageQuery } from "./page.ts";
 import { Urn } from "./urn.ts";
 import {
@@ -59,6 +60,12 @@ export const ReviewListQuery = Type.Object({
   ...PageQuery,
 });
 
+export const ResolveReviewBody = Type.Object({
+  resolution: Type.String({ pattern: "^[A-Z][A-Z0-9_]{1,39}$", examples: ["REBOOKED"] }),
+  reason: Type.String({ minLength: 1, maxLength: 500, description: "Why; kept in the audit trail." }),
+  ...Concurrency,
+});
+
 /** What the automation says when it hands something over to a person: the data of `review.open`. */
 export interface OpenReview {
   caseId: string;
@@ -76,3 +83,30 @@ export interface OpenReview {
   /** Tells a new item from a resolved one with the same cause. */
   occurrence?: string | number;
 }
+
+/** What a resolved item tells its case: the data of `case.note-review`. */
+export interface ReviewSettled {
+  reviewId: string;
+  category: ReviewCategory;
+  origin: string;
+  affectedGroups: string[];
+  resolution: string;
+}
+
+/**
+ * What a resolution says of the groups without a room. REBOOKED: one was booked by hand. SETTLED, DISMISSED: they need none
+ * any more. RETRIED: automation tries again. Any other says that a person has seen to it, in words of their own.
+ */
+export const resolutionMeans = (resolution: string): "housed" | "settled" | "retried" | "other" => {
+  switch (resolution) {
+    case "REBOOKED":
+      return "housed";
+    case "SETTLED":
+    case "DISMISSED":
+      return "settled";
+    case "RETRIED":
+      return "retried";
+    default:
+      return "other";
+  }
+};

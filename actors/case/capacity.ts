@@ -10,6 +10,9 @@ export const approvedDemands = ({ demands }: CaseState): CaseState["demands"] =>
 /** A wave and all that it sends stand in one document; what is left over makes the next wave. */
 export const waveGroupsMax = 1500;
 
+/** A room was booked: it may have been given back since, or be stuck in a rollback. */
+export const bookedStages = "BRDCOMU";
+
 /** Rooms of the groups in any of these stages. */
 export const roomsIn = (state: CaseState, stages: string): number =>
   state.groups.reduce(
@@ -23,7 +26,7 @@ export const roomsIn = (state: CaseState, stages: string): number =>
  */
 export const placeable = (state: CaseState): number[] => {
   const approved = approvedDemands(state).reduce((sum, { roomsRequested }) => sum + roomsRequested, 0);
-  let left = approved - roomsIn(state, "ABR");
+  let left = approved - roomsIn(state, "ABRCOMU");
   return state.groups.flatMap(({ stay }, i) => {
     if (state.progress[i] !== "W" || stay === undefined || stay.rooms > left) return [];
     left -= stay.rooms;

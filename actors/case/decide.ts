@@ -2,9 +2,18 @@
 import { Problem } from "../../schemas/problems.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
+import { decideClose, decideReopen } from "./closing.ts";
 import { decideOpen, decideProvisioned, reissueAfterMs } from "./intake.ts";
-import { decideAllocate, decideApprove, decidePlan, decideReject, decideRequestDemand } from "./planning.ts";
+import {
+  decideAllocate,
+  decideApprove,
+  decidePlan,
+  decideReject,
+  decideRequestDemand,
+  runBatch,
+} from "./planning.ts";
 import { decideNoteGroup, decideNoteWave } from "./progress.ts";
+import { decideNoteReview } from "./review-notes.ts";
 import type { CaseEvent, CaseState } from "./state.ts";
 
 export const commands = [
@@ -18,6 +27,9 @@ export const commands = [
   "allocate",
   "note-wave",
   "note-group",
+  "note-review",
+  "close",
+  "reopen",
   "reissue",
 ] as const;
 
@@ -31,6 +43,7 @@ export const decide = (state: CaseState | undefined, command: Received, gathered
     throw new Problem("not-found/resource", "No such case.");
   }
   requireAirport(command.principal, state.airport);
+  if (verb === "reopen") return decideReopen(state, command);
   if (state.status === "CLOSED") {
     if (system) return [];
     throw new Problem("conflict/state", "A closed case takes no further change.", { state: "CLOSED" });
@@ -50,6 +63,10 @@ export const decide = (state: CaseState | undefined, command: Received, gathered
       return decideNoteWave(state, command);
     case "note-group":
       return decideNoteGroup(state, command);
+    case "note-review":
+      return decideNoteReview(state, command, gathered);
+    case "close":
+      return decideClose(command);
     case "reissue":
       return decideReissue(state, command);
     default:
@@ -60,5 +77,6 @@ export const decide = (state: CaseState | undefined, command: Received, gathered
 /** The step has not answered in time: its command is sent again, under a new id. */
 const decideReissue = (state: CaseState, command: Received): CaseEvent[] => {
   if (state.awaiting === undefined || state.awaiting.dueAt > command.now) return [];
+  if (state.awaiting.step === "batch") return runBatch(state, command);
   return [{ type: "case.step-reissued", data: { dueAt: new Date(command.now.getTime() + reissueAfterMs) } }];
 };

@@ -189,6 +189,8 @@ const registered = (
     correlationUrn: command.correlationUrn,
     groups: manifest.map((group) => headOf(command, seed, group)),
     progress: "W".repeat(manifest.length),
+    rounds: "0".repeat(manifest.length),
+    onDesk: [],
     manifest,
     provisioned: 0,
     policies: {},

@@ -1,6 +1,7 @@
 /** Owns what a case asks for once its passengers are owned: stays under each tier's policy, demand, and its approval. */
 import { airport as airportOf } from "../../schemas/airports.ts";
 import type { Command } from "../../schemas/command.ts";
+import type { Stage } from "../../schemas/group-note.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { idOf } from "../../schemas/urn.ts";
@@ -10,9 +11,9 @@ import type { Received } from "../runtime/decider.ts";
 import { approvedDemands, placeable } from "./capacity.ts";
 import { reissueAfterMs } from "./intake.ts";
 import { nightsOf } from "./nights.ts";
-import { type CaseEvent, type CaseState, type Demand, evolve, type GroupHead, type Stage } from "./state.ts";
+import { type CaseEvent, type CaseState, type Demand, evolve, type GroupHead } from "./state.ts";
 
-type Policies = Partial<Record<Tier, ResolvedPolicy | null>>;
+export type Policies = Partial<Record<Tier, ResolvedPolicy | null>>;
 
 /**
  * Plans every group's stay and asks for the rooms. Groups without a policy or a single tier are held for a review;
@@ -51,7 +52,11 @@ export const decidePlan = (state: CaseState, command: Received, gathered: unknow
 
 const automaticReason = "Within the rooms that the policy approves automatically.";
 
-const stayOf = (state: CaseState, group: GroupHead, policies: Policies): GroupHead["stay"] | undefined => {
+export const stayOf = (
+  state: CaseState,
+  group: GroupHead,
+  policies: Policies,
+): GroupHead["stay"] | undefined => {
   const policy = group.tier === undefined ? undefined : policies[group.tier];
   if (!policy) return undefined;
   const { checkIn, checkOut, nights } = nightsOf({
@@ -87,7 +92,7 @@ export const demandMadeBy = (command: Command, state: CaseState): Demand | undef
   return state.demands.find(({ demandId }) => demandId.endsWith(mark));
 };
 
-const requested = (command: Received, state: CaseState, type: DemandType, rooms: number): Demand => ({
+export const requested = (command: Received, state: CaseState, type: DemandType, rooms: number): Demand => ({
   demandId: demandIdOf(command, state, command.now),
   type,
   roomsRequested: rooms,
@@ -108,8 +113,9 @@ const approval = (command: Received, demand: Demand, reason: string, policy?: Re
 });
 
 /**
- * An approval enqueues an allocation (contract, "Demand"): at once, or after the one under way; never one with nobody to
- * place, which would hide what the last one decided.
+ * An approval enqueues an allocation (contract, "Demand"): at once, at the next beat where all policies concerned are
+ * BATCH, or after the one under way; never one with nobody to place, which would hide what the last one decided.
+ * @param left also for groups that an earlier wave has left waiting
  */
 export const thenWave = (
   state: CaseState,
@@ -121,7 +127,29 @@ export const thenWave = (
   const unserved = after.demands.find((demand) => demand.state === "APPROVED" && demand.waveId === undefined);
   const next = unserved ?? (left ? approvedDemands(after).at(-1) : undefined);
   if (next === undefined || after.awaiting?.step === "wave" || placeable(after).length === 0) return events;
-  return [...events, waveRequested(command, next.demandId, after.progress)];
+  const dueAt = next === unserved ? nextBeat(after, command.now) : undefined;
+  if (dueAt === undefined) return [...events, waveRequested(command, next.demandId, after.progress)];
+  if (after.awaiting?.step === "batch") return events;
+  return [...events, { type: "case.batch-awaited", data: { demandId: next.demandId, dueAt } }];
+};
+
+/**
+ * When the next batch runs; undefined: at once, because somebody who can be placed is under an ON_DEMAND policy. Beats are
+ * counted from the epoch, so that the cases of one airport and policy run on the same one.
+ */
+const nextBeat = (state: CaseState, now: Date): Date | undefined => {
+  const concerned = placeable(state).map((i) => state.policies[state.groups[i]?.tier as Tier]);
+  if (concerned.some((policy) => policy?.mode !== "BATCH")) return undefined;
+  const beatMs = Math.min(...concerned.map((policy) => policy?.batchIntervalMinutes as number)) * 60_000;
+  return new Date((Math.floor(now.getTime() / beatMs) + 1) * beatMs);
+};
+
+/** A batch is due: a wave for all that are approved by now. */
+export const runBatch = (state: CaseState, command: Received): CaseEvent[] => {
+  const demandId = state.awaiting?.demandId;
+  if (demandId === undefined || placeable(state).length === 0)
+    return [{ type: "case.batch-ended", data: {} }];
+  return [waveRequested(command, demandId, state.progress)];
 };
 
 const waveRequested = (command: Received, demandId: string, progress: string): CaseEvent => ({
@@ -149,6 +177,12 @@ export const decideRequestDemand = (state: CaseState, command: Received): CaseEv
     });
   }
   const demand = requested(command, state, type, roomsRequested);
+  return askFor(state, command, demand);
+};
+
+/** Asks for the rooms, and approves them at once where every policy of the case allows it. */
+export const askFor = (state: CaseState, command: Received, demand: Demand): CaseEvent[] => {
+  const { type, roomsRequested } = demand;
   const policies = Object.values(state.policies);
   const automatic =
     policies.length > 0 &&
@@ -191,9 +225,9 @@ export const decideReject = (state: CaseState, command: Received): CaseEvent[] =
   ];
 };
 
-/** Who could not be placed is tried again when somebody asks: hotels and policies have changed since. */
+/** Who could not be placed, or whom every hotel refused, is tried again when somebody asks: much has changed since. */
 const tryAgain = (state: CaseState): CaseState => {
-  const again = (stage: string, i: number) => stage === "H" && state.groups[i]?.stay !== undefined;
+  const again = (stage: string, i: number) => "HF".includes(stage) && state.groups[i]?.stay !== undefined;
   return {
     ...state,
     progress: [...state.progress].map((stage, i) => (again(stage, i) ? "W" : stage)).join(""),
@@ -203,9 +237,7 @@ const tryAgain = (state: CaseState): CaseState => {
 /** @throws Problem conflict/demand-not-approved: no search runs before an approval (contract, "What the service does", 3) */
 export const decideAllocate = (standing: CaseState, command: Received): CaseEvent[] => {
   const state = tryAgain(standing);
-  const approved = state.demands.findLast(
-    (demand) => demand.state === "APPROVED" || demand.state === "PARTIAL",
-  );
+  const approved = approvedDemands(state).at(-1);
   if (approved === undefined) {
     const pending = state.demands.at(-1)?.state ?? "none";
     throw new Problem("conflict/demand-not-approved", "Rooms are searched once a demand is approved.", {

@@ -1,11 +1,9 @@
 /** Owns how a case follows its groups: what a wave placed, what each sub-case became, and when all is done. */
+import type { GroupNote, Stage } from "../../schemas/group-note.ts";
 import type { Received } from "../runtime/decider.ts";
-import { approvedDemands, roomsIn } from "./capacity.ts";
+import { approvedDemands, bookedStages, roomsIn } from "./capacity.ts";
 import { thenWave } from "./planning.ts";
-import { type CaseEvent, type CaseState, evolve, type Stage, terminalStages } from "./state.ts";
-
-const staged = (state: CaseState, groupIds: ReadonlySet<string>, stage: Stage): string =>
-  state.groups.map(({ groupId }, i) => (groupIds.has(groupId) ? stage : state.progress[i])).join("");
+import { type CaseEvent, type CaseState, evolve, terminalStages } from "./state.ts";
 
 /** A wave has placed some groups and held others; those that have moved on meanwhile stay where they are. */
 export const decideNoteWave = (state: CaseState, command: Received): CaseEvent[] => {
@@ -27,24 +25,60 @@ export const decideNoteWave = (state: CaseState, command: Received): CaseEvent[]
   return thenWave(state, command, [noted, ...consequences(evolve(state, noted), command.now)], true);
 };
 
-/** A sub-case tells where it stands. A terminal stage is never left: a late report of an earlier one changes nothing. */
-export const decideNoteGroup = (state: CaseState, command: Received): CaseEvent[] => {
-  const { groupId, stage } = command.data as { groupId: string; stage: Stage };
-  const at = state.groups.findIndex((group) => group.groupId === groupId);
-  const current = state.progress[at];
-  if (current === undefined || current === stage || terminalStages.has(current)) return [];
-  const progress = staged(state, new Set([groupId]), stage);
-  const noted: CaseEvent = { type: "case.group-noted", data: { progress } };
-  return [noted, ...consequences(evolve(state, noted), command.now)];
+/**
+ * How far a group comes within one saga; a note of something earlier is late. One that was placed may
+ * go back to waiting (A, then W), and a stuck rollback of a lost room may end after all (U, then F).
+ */
+const reached: Readonly<Record<Stage, number>> = {
+  A: 0,
+  W: 1,
+  H: 1,
+  B: 2,
+  R: 3,
+  U: 4,
+  F: 5,
+  D: 5,
+  O: 5,
+  C: 6,
+  M: 7,
+  X: 7,
+  N: 7,
 };
 
-/** What follows from where the groups stand now: demand is settled, and the case resolved once. */
-const consequences = (state: CaseState, now: Date): CaseEvent[] => {
+/** A sub-case tells where it stands. What it told of an earlier saga, or of an earlier moment of this one, changes nothing. */
+export const decideNoteGroup = (state: CaseState, command: Received): CaseEvent[] => {
+  const { groupId, stage, round } = command.data as GroupNote;
+  const at = state.groups.findIndex((group) => group.groupId === groupId);
+  const current = state.progress[at] as Stage | undefined;
+  if (current === undefined) return [];
+  const last = Number.parseInt(state.rounds[at] ?? "0", 36);
+  const newer = round > last ? current !== "N" : round === last && reached[stage] > reached[current];
+  if (!newer) return [];
+  const progress = withLetter(state.progress, at, stage);
+  const rounds = withLetter(state.rounds, at, Math.min(round, 35).toString(36));
+  const housed = stage === "B" && state.onDesk.includes(groupId) ? [groupId] : [];
+  const noted: CaseEvent = { type: "case.group-noted", data: { progress, rounds, housed } };
+  const events = [noted, ...consequences(evolve(state, noted), command.now)];
+  return stage === "W" ? thenWave(state, command, events, true) : events;
+};
+
+const withLetter = (text: string, at: number, letter: string): string =>
+  text.slice(0, at) + letter + text.slice(at + 1);
+
+/** What follows from where the groups stand now: demand is settled, the case resolved once, and closed when all have left. */
+export const consequences = (state: CaseState, now: Date): CaseEvent[] => {
   const events = settlements(state);
   const done = [...state.progress].every((stage) => terminalStages.has(stage));
   if (done && state.resolvedAt === undefined) events.push({ type: "case.resolved", data: { at: now } });
+  if (done && haveLeft(state.progress))
+    events.push({ type: "case.closed", data: { at: now, ...automaticClose } });
   return events;
 };
+
+const automaticClose = { by: "urn:user:system-case", reason: "All reservations are checked out." };
+
+/** At least one stay has ended and none goes on; who never came, declined or was settled otherwise has none (contract, "Case"). */
+const haveLeft = (progress: string): boolean => progress.includes("C") && !progress.includes("R");
 
 /**
  * Booked rooms count for the demands in their order. A demand is FULFILLED once its last room is booked, and PARTIAL
@@ -52,9 +86,12 @@ const consequences = (state: CaseState, now: Date): CaseEvent[] => {
  * (contract, "Demand"). With nothing booked it stays APPROVED, and can be allocated again.
  */
 const settlements = (state: CaseState): CaseEvent[] => {
-  const booked = roomsIn(state, "BRD");
+  const booked = roomsIn(state, bookedStages);
   const underWay = state.progress.includes("A") || state.awaiting?.step === "wave";
-  const lost = roomsIn(state, "FH") > 0;
+  const lost = roomsIn(state, "FHX") > 0;
+  const lacking = state.groups.flatMap(({ groupId }, i) =>
+    "FH".includes(state.progress[i] ?? "") ? [groupId] : [],
+  );
   let upTo = 0;
   return approvedDemands(state).flatMap(({ demandId, state: before, roomsRequested }) => {
     const from = upTo;
@@ -62,6 +99,6 @@ const settlements = (state: CaseState): CaseEvent[] => {
     const partly = !underWay && lost && booked > from;
     const outcome = booked >= upTo ? "FULFILLED" : partly ? "PARTIAL" : undefined;
     if (outcome === undefined || outcome === before || before === "FULFILLED") return [];
-    return { type: "demand.settled", data: { demandId, state: outcome } } as const;
+    return { type: "demand.settled", data: { demandId, state: outcome, lacking } } as const;
   });
 };

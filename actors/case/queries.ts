@@ -199,6 +199,12 @@ export const caseQueries = (context: ActorContext) => {
       return found.map(({ _id }) => String(_id));
     },
 
+    /** For actors that must not work on a closed case; one that is not known is not closed. */
+    "is-closed": async ({ tenant, params }: Query): Promise<boolean> => {
+      const _id = (params as { caseId: string }).caseId as never;
+      return (await cases(tenant).findOne({ _id, status: "CLOSED" }, { projection: { _id: 1 } })) !== null;
+    },
+
     /** For the reader of a wave that has not decided yet; null: no case waits for it. */
     "wave-under-way": async ({ tenant, params }: Query) => {
       const waveId = idOf((params as { waveUrn: string }).waveUrn);

@@ -1,7 +1,7 @@
-/** Owns what leaves with a case's events: public events, review items to open, and the next step's command. */
-import type { ReviewCategory } from "../../schemas/vocabulary.ts";
+/** Owns what leaves with a case's events: public events and the next step's command; items for people stand in `items.ts`. */
 import type { Outgoing, Received } from "../runtime/decider.ts";
 import { chunkSize } from "./intake.ts";
+import { afterReviewItems, heldItems, incompleteItems, partialItem, reopenedItems } from "./items.ts";
 import type { CaseEvent, CaseState } from "./state.ts";
 
 const flightOf = ({ flight }: CaseState) => ({
@@ -48,8 +48,28 @@ export const outgoing = (
     case "demand.requested":
     case "demand.approved":
     case "demand.rejected":
-    case "demand.settled":
       return [{ to: "internal", type: event.type, id: caseId, caseId, data: { ...event.data } }];
+    case "demand.settled":
+      return [
+        { to: "internal", type: event.type, id: caseId, caseId, data: { ...event.data } },
+        ...partialItem(state, caseId, event.data),
+      ];
+    case "case.group-noted":
+      return event.data.housed.map((groupId) => ({
+        to: "command",
+        name: "review.note-housed",
+        entity: caseId,
+        data: { groupId },
+      }));
+    case "case.review-noted":
+      return [
+        ...afterReviewItems(state, caseId, event.data),
+        ...event.data.retryRollback.map(toGroup("sub-case.compensate")),
+      ];
+    case "case.closed":
+      return closed(state, caseId, event);
+    case "case.reopened":
+      return reopened(state, caseId, event);
     case "case.resolved":
       return [
         {
@@ -59,8 +79,11 @@ export const outgoing = (
           data: { resolvedAt: event.data.at, subCaseCount: state.groups.length, outcomes: outcomesOf(state) },
         },
       ];
+    case "case.replanned":
+      return notRequired(state);
     case "case.wave-noted":
-    case "case.group-noted":
+    case "case.batch-awaited":
+    case "case.batch-ended":
     case "case.repeated-differently":
       return [];
     default:
@@ -69,8 +92,13 @@ export const outgoing = (
 };
 
 const outcomesOf = ({ progress }: CaseState) => {
-  const count = (stage: string) => progress.split(stage).length - 1;
-  return { resolved: count("R"), declined: count("D"), notRequired: count("N") };
+  const count = (stages: string) => [...progress].filter((stage) => stages.includes(stage)).length;
+  return {
+    resolved: count("RCO"),
+    declined: count("D"),
+    notRequired: count("N"),
+    settledByHand: count("MX"),
+  };
 };
 
 const provisionNext = (state: CaseState, caseId: string): Outgoing => {
@@ -106,73 +134,6 @@ const reissued = (state: CaseState, caseId: string): Outgoing[] => {
   return [runWave(awaiting.waveId, awaiting.demandId, caseId)];
 };
 
-const item = (
-  state: CaseState,
-  caseId: string,
-  category: ReviewCategory,
-  origin: string,
-  detail: string,
-  affectedGroups: string[],
-): Outgoing => ({
-  to: "command",
-  name: "review.open",
-  entity: "",
-  data: { caseId, airport: state.airport, category, origin, detail, attemptedHotels: [], affectedGroups },
-});
-
-/** Incomplete passengers are housed all the same; somebody completes what is missing. */
-const incompleteItems = (state: CaseState, caseId: string): Outgoing[] => {
-  const incomplete = state.groups.filter(({ missing }) => missing.length > 0);
-  const fields = [...new Set(incomplete.flatMap(({ missing }) => missing))].join(", ");
-  const groups = incomplete.map(({ groupId }) => groupId);
-  const items: Outgoing[] = [];
-  if (groups.length > 0) {
-    items.push(
-      item(state, caseId, "DATA_INCOMPLETE", "manifest", `The manifest leaves out: ${fields}.`, groups),
-    );
-  }
-  if (state.nextFlight === undefined && state.groups.length > 0) {
-    const detail = "No next flight is known; one night was assumed for everybody.";
-    items.push(
-      item(
-        state,
-        caseId,
-        "DATA_INCOMPLETE",
-        "next-flight",
-        detail,
-        state.groups.map(({ groupId }) => groupId),
-      ),
-    );
-  }
-  return items;
-};
-
-const heldItems = (state: CaseState, caseId: string): Outgoing[] => {
-  const held = state.groups.filter((_, i) => state.progress[i] === "H");
-  const mixed = held.filter(({ tier }) => tier === undefined).map(({ groupId }) => groupId);
-  const unmatched = held.filter(({ tier }) => tier !== undefined);
-  const tiers = [...new Set(unmatched.map(({ tier }) => tier))];
-  const items: Outgoing[] = [];
-  if (mixed.length > 0) {
-    const detail = "Passengers of one booking travel in different cabins; split the group or override.";
-    items.push(item(state, caseId, "MIXED_TIER_GROUP", "planning", detail, mixed));
-  }
-  if (unmatched.length > 0) {
-    const detail = `No active policy covers ${tiers.join(", ")} at ${state.airport}.`;
-    items.push(
-      item(
-        state,
-        caseId,
-        "POLICY_VIOLATION",
-        "planning",
-        detail,
-        unmatched.map(({ groupId }) => groupId),
-      ),
-    );
-  }
-  return items;
-};
-
 const notRequired = (state: CaseState): Outgoing[] =>
   state.groups
     .filter((_, i) => state.progress[i] === "N")
@@ -182,3 +143,50 @@ const notRequired = (state: CaseState): Outgoing[] =>
       entity: subCaseId,
       data: {},
     }));
+
+const toGroup =
+  (name: `sub-case.${string}`) =>
+  (subCaseId: string): Outgoing => ({
+    to: "command",
+    name,
+    entity: subCaseId,
+    data: {},
+  });
+
+/** Sub-cases that stand; those of a case closed while it was being provisioned are made when it is open again. */
+const standing = ({ groups, provisioned }: CaseState): string[] =>
+  groups.slice(0, provisioned).map(({ subCaseId }) => subCaseId);
+
+/** Sessions end, sagas stand still, offers are withdrawn, items are off the desks (contract, "Case"). */
+const closed = (
+  state: CaseState,
+  caseId: string,
+  { type, data }: Extract<CaseEvent, { type: "case.closed" }>,
+): Outgoing[] => [
+  { to: "internal", type, id: caseId, caseId, data: { ...data, airport: state.airport } },
+  {
+    to: "command",
+    name: "identity.close-case",
+    entity: caseId,
+    data: { closedAt: data.at, changedAt: data.at },
+  },
+  { to: "command", name: "review.close-case", entity: caseId, data: { reason: data.reason } },
+  ...standing(state).map(toGroup("sub-case.suspend")),
+];
+
+const reopened = (
+  state: CaseState,
+  caseId: string,
+  { type, data }: Extract<CaseEvent, { type: "case.reopened" }>,
+): Outgoing[] => [
+  { to: "internal", type, id: caseId, caseId, data: { ...data, airport: state.airport } },
+  {
+    to: "command",
+    name: "identity.reopen-case",
+    entity: caseId,
+    data: { closedAt: data.closedAt, changedAt: data.at },
+  },
+  ...standing(state).map(toGroup("sub-case.resume")),
+  ...reopenedItems(state, caseId, data.at),
+  ...(state.awaiting?.step === "wave" ? [] : reissued(state, caseId)),
+];

@@ -1,16 +1,17 @@
 /** Wires the case actor. */
 
+import type { ReviewSettled } from "../../schemas/review.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import { freshId } from "../runtime/clock.ts";
-import type { Change, Decider, Reading } from "../runtime/decider.ts";
+import type { Change, Decider, Reading, Received } from "../runtime/decider.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
 import { commands, decide } from "./decide.ts";
 import { demandMadeBy } from "./planning.ts";
 import { caseIndexes, caseQueries, collection, schemaVersion } from "./queries.ts";
 import { outgoing } from "./reactions.ts";
 import { type CaseEvent, type CaseState, evolve, technicalEvents } from "./state.ts";
-import { demandView, openedView } from "./view.ts";
+import { demandView, openedView, standingView } from "./view.ts";
 
 const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
   actor: "case",
@@ -32,13 +33,17 @@ const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
   },
   create: ({ name, tenant, now }) => (name.startsWith("case.open") ? freshId(tenant, now) : undefined),
   gather: async (command, state) => {
-    if (command.name !== "case.plan" || state === undefined) return undefined;
+    if (state === undefined || !needsPolicies(command)) return undefined;
     const tiers = [...new Set(state.groups.flatMap(({ tier }) => tier ?? []))] as Tier[];
     return context.call("policy.resolve-tiers", { ...command, params: { airport: state.airport, tiers } });
   },
   view,
   audit,
 });
+
+const needsPolicies = ({ name, data }: Received): boolean =>
+  name === "case.plan" ||
+  (name === "case.note-review" && (data as ReviewSettled).category === "POLICY_VIOLATION");
 
 /** What each command answers: the case that was opened, the demand that was decided, the wave that was asked for. */
 const view = (state: CaseState, reading: Reading): unknown => {
@@ -60,6 +65,9 @@ const view = (state: CaseState, reading: Reading): unknown => {
         ...(state.waveId === undefined ? {} : { waveUrn: urn("wave", state.waveId) }),
         correlationUrn: command.correlationUrn,
       };
+    case "case.close":
+    case "case.reopen":
+      return standingView(state, reading);
     default:
       return openedView(state, reading);
   }

@@ -1,5 +1,6 @@
 /** Owns what a case is: the disruption, who is stranded (until the sub-cases own them), demand, and progress. */
 
+import type { Stage } from "../../schemas/group-note.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import type {
   CaseStatus,
@@ -7,6 +8,7 @@ import type {
   DemandType,
   DisruptionReason,
   DisruptionType,
+  ReviewCategory,
   Tier,
 } from "../../schemas/vocabulary.ts";
 import type { ManifestGroup } from "./manifest.ts";
@@ -32,13 +34,8 @@ export interface GroupHead {
   stay?: { checkIn: string; checkOut: string; nights: number; rooms: number };
 }
 
-/**
- * Where each group stands, one letter a group in the order of `groups`: the whole progress of a case is then one short
- * field, however many groups report at once.
- * W waiting, H held for a review, A allocated, B room booked, F failed, R resolved, D declined, N no room required.
- */
-export type Stage = "W" | "H" | "A" | "B" | "F" | "R" | "D" | "N";
-export const terminalStages: ReadonlySet<string> = new Set<Stage>(["R", "D", "N"]);
+/** Nothing more is to be done for a group in one of these. */
+export const terminalStages: ReadonlySet<string> = new Set<Stage>(["R", "D", "C", "O", "M", "X", "N"]);
 
 export interface Demand {
   demandId: string;
@@ -54,6 +51,8 @@ export interface Demand {
   policyVersion?: number;
   /** The newest allocation that it was the reason for. */
   waveId?: string;
+  /** Groups without a room when it was settled as PARTIAL. */
+  lacking?: string[];
 }
 
 export interface CaseState {
@@ -78,7 +77,15 @@ export interface CaseState {
   createdBy: string;
   correlationUrn: string;
   groups: GroupHead[];
+  /**
+   * Where each group stands, one letter a group in the order of `groups`: the whole progress of a case is then one short
+   * field, however many groups report at once.
+   */
   progress: string;
+  /** Of each group the saga that it told of last, one digit in base 36: a note of an earlier one is late. */
+  rounds: string;
+  /** Groups that a person is to find a room for; told once they have one. */
+  onDesk: string[];
   /** The passengers, whom the case owns from group `provisioned` on; emptied when all sub-cases stand. */
   manifest: ManifestGroup[];
   /** Groups whose sub-cases stand: a count, so that confirming a chunk doesn't rewrite the manifest. */
@@ -89,7 +96,12 @@ export interface CaseState {
   demands: Demand[];
   waveId?: string;
   /** The step that the case waits for, and when it asks again. */
-  awaiting?: { step: "provisioning" | "planning" | "wave"; dueAt: Date; waveId?: string; demandId?: string };
+  awaiting?: {
+    step: "provisioning" | "planning" | "batch" | "wave";
+    dueAt: Date;
+    waveId?: string;
+    demandId?: string;
+  };
   resolvedAt?: Date;
   closedAt?: Date;
 }
@@ -109,6 +121,10 @@ export type CaseEvent =
         violated: boolean;
       };
     }
+  | {
+      type: "case.replanned";
+      data: { policies: CaseState["policies"]; stays: (GroupHead["stay"] | undefined)[]; progress: string };
+    }
   | { type: "case.step-reissued"; data: { dueAt: Date } }
   | { type: "demand.requested"; data: Demand }
   | {
@@ -123,11 +139,27 @@ export type CaseEvent =
       };
     }
   | { type: "demand.rejected"; data: { demandId: string; at: Date; by: string; reason: string } }
-  | { type: "demand.settled"; data: { demandId: string; state: "FULFILLED" | "PARTIAL" } }
+  | { type: "demand.settled"; data: { demandId: string; state: "FULFILLED" | "PARTIAL"; lacking: string[] } }
+  | { type: "case.batch-awaited"; data: { demandId: string; dueAt: Date } }
+  | { type: "case.batch-ended"; data: Record<string, never> }
   | { type: "case.wave-requested"; data: { waveId: string; demandId: string; dueAt: Date; progress: string } }
   | { type: "case.wave-noted"; data: { waveId: string; progress: string } }
-  | { type: "case.group-noted"; data: { progress: string } }
-  | { type: "case.resolved"; data: { at: Date } };
+  | { type: "case.group-noted"; data: { progress: string; rounds: string; housed: string[] } }
+  | { type: "case.review-noted"; data: ReviewNoted }
+  | { type: "case.resolved"; data: { at: Date } }
+  | { type: "case.closed"; data: { at: Date; by: string; reason: string } }
+  | { type: "case.reopened"; data: { at: Date; closedAt: Date; by: string; reason: string; dueAt: Date } };
+
+/** What a resolved item has changed: who is tried again or settled, whom another item is needed for. */
+export interface ReviewNoted {
+  reviewId: string;
+  progress: string;
+  /** Still without what they need, though the item says that they were taken care of. */
+  remaining: { category: ReviewCategory; groups: string[] } | undefined;
+  /** Sub-cases whose stuck rollback is tried again. */
+  retryRollback: string[];
+  status: CaseStatus;
+}
 
 /** Events that record work under way rather than a change that a reader of the case should be told of. */
 export const technicalEvents: ReadonlySet<string> = new Set<CaseEvent["type"]>([
@@ -144,6 +176,12 @@ const withDemand = (state: CaseState, demandId: string, change: Partial<Demand>)
 const without = <T extends object, K extends keyof T>(state: T, key: K): T => {
   const { [key]: _, ...rest } = state;
   return rest as T;
+};
+
+/** Who was on a desk, and who is there now that groups are held or have failed. */
+const heldIn = ({ groups, progress, onDesk }: CaseState): string[] => {
+  const held = groups.flatMap(({ groupId }, i) => ("HF".includes(progress[i] ?? "") ? [groupId] : []));
+  return held.length === 0 ? onDesk : [...new Set([...onDesk, ...held])];
 };
 
 export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseState => {
@@ -172,7 +210,15 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
         stays[i] === undefined ? group : { ...group, stay: stays[i] },
       );
       const status = violated ? "MANUAL_REVIEW" : state.status;
-      return without({ ...state, plannedAt: at, policies, groups, progress, status }, "awaiting");
+      const planned = { ...state, plannedAt: at, policies, groups, progress, status };
+      return without({ ...planned, onDesk: heldIn(planned) }, "awaiting");
+    }
+    case "case.replanned": {
+      const { policies, stays, progress } = event.data;
+      const groups = state.groups.map((group, i) =>
+        stays[i] === undefined ? group : { ...group, stay: stays[i] },
+      );
+      return { ...state, policies, groups, progress };
     }
     case "case.step-reissued":
       return state.awaiting === undefined
@@ -195,8 +241,12 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
       const { demandId, at, by, reason } = event.data;
       return withDemand(state, demandId, { state: "REJECTED", decidedAt: at, decidedBy: by, reason });
     }
-    case "demand.settled":
-      return withDemand(state, event.data.demandId, { state: event.data.state });
+    case "demand.settled": {
+      const { demandId, state: settled, lacking } = event.data;
+      return withDemand(state, demandId, { state: settled, lacking });
+    }
+    case "case.batch-awaited":
+      return { ...state, awaiting: { step: "batch", ...event.data } };
     case "case.wave-requested": {
       const { progress, ...awaited } = event.data;
       const { waveId, demandId } = awaited;
@@ -207,12 +257,33 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
         awaiting: { step: "wave", ...awaited },
       };
     }
-    case "case.wave-noted":
-      return without({ ...state, progress: event.data.progress }, "awaiting");
-    case "case.group-noted":
-      return { ...state, progress: event.data.progress };
+    case "case.batch-ended":
+      return without(state, "awaiting");
+    case "case.wave-noted": {
+      const noted = { ...state, progress: event.data.progress };
+      return without({ ...noted, onDesk: heldIn(noted) }, "awaiting");
+    }
+    case "case.group-noted": {
+      const { progress, rounds, housed } = event.data;
+      const noted = { ...state, progress, rounds };
+      const onDesk = heldIn(noted).filter((groupId) => !housed.includes(groupId));
+      return { ...noted, onDesk };
+    }
+    case "case.review-noted":
+      return { ...state, progress: event.data.progress, status: event.data.status };
     case "case.resolved":
       return { ...state, resolvedAt: event.data.at };
+    case "case.closed":
+      return { ...state, status: "CLOSED", closedAt: event.data.at };
+    case "case.reopened": {
+      const { awaiting, ...open } = without(state, "closedAt");
+      const { dueAt: soon } = event.data;
+      // A batch keeps its beat. A wave that came while the case was closed was not taken: the next command asks for another.
+      const dueAt = awaiting !== undefined && awaiting.dueAt > soon ? awaiting.dueAt : soon;
+      const again =
+        awaiting === undefined || awaiting.step === "wave" ? {} : { awaiting: { ...awaiting, dueAt } };
+      return { ...open, status: "OPEN", ...again };
+    }
     default:
       return event satisfies never;
   }

@@ -1,10 +1,10 @@
 /** Owns what each audience may see of a case; whatever stands with other actors is joined by the queries. */
-import type { CaseListItem, CaseOpened } from "../../schemas/case.ts";
+import type { CaseListItem, CaseOpened, CaseStanding } from "../../schemas/case.ts";
 import type { DemandSummary, DemandView, PendingApproval } from "../../schemas/demand.ts";
 import type { PartnerCaseListItem } from "../../schemas/partner-api.ts";
 import { tenantOfId, urn } from "../../schemas/urn.ts";
 import type { Reading } from "../runtime/decider.ts";
-import { approvedDemands, roomsIn } from "./capacity.ts";
+import { approvedDemands, bookedStages, roomsIn } from "./capacity.ts";
 import type { CaseState, Demand } from "./state.ts";
 
 const iso = (at: Date | undefined): string | undefined => at?.toISOString();
@@ -46,6 +46,15 @@ export const openedView = (state: CaseState, { id }: Reading): CaseOpened => ({
   status: state.status,
   subCaseCount: state.groups.length,
   correlationUrn: state.correlationUrn,
+});
+
+/** The answer to a closing or reopening. */
+export const standingView = (state: CaseState, { id, version, command }: Reading): CaseStanding => ({
+  caseUrn: urn("case", id),
+  status: state.status,
+  ...optional({ closedAt: iso(state.closedAt) }),
+  correlationUrn: command.correlationUrn,
+  version,
 });
 
 export const partnerHead = (caseId: string, state: CaseState, subCaseCount: number): PartnerCaseListItem => ({
@@ -121,11 +130,11 @@ const shortfallReasons = (state: CaseState): DemandSummary["shortfallReasons"] =
 export const demandSummary = (state: CaseState): DemandSummary => {
   const sum = (demands: Demand[]) => demands.reduce((total, { roomsRequested }) => total + roomsRequested, 0);
   const totalApproved = sum(approvedDemands(state));
-  const totalBooked = roomsIn(state, "BRD");
+  const totalBooked = roomsIn(state, bookedStages);
   return {
     totalRequested: sum(state.demands.filter(({ state: s }) => s !== "REJECTED")),
     totalApproved,
-    totalAllocated: roomsIn(state, "ABRDF"),
+    totalAllocated: roomsIn(state, `AF${bookedStages}`),
     totalBooked,
     shortfall: Math.max(0, totalApproved - totalBooked),
     shortfallReasons: shortfallReasons(state),

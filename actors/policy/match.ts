@@ -96,6 +96,7 @@ export const resolvePolicy = (
     lateCheckoutMinutes: buffers.lateCheckoutMinutes ?? 0,
     earlyCheckInMinutes: buffers.earlyCheckInMinutes ?? 0,
     mode: body.mode ?? "ON_DEMAND",
+    batchIntervalMinutes: body.batchIntervalMinutes ?? 15,
     autoApproveDemand: body.autoApproveDemand ?? false,
     maxAutomaticRoomsPerWave: body.maxAutomaticRoomsPerWave ?? 0,
     incrementalRequiresApproval: body.incrementalRequiresApproval ?? false,

@@ -29,8 +29,13 @@ export const reviewIdOf = (data: OpenReview): string => {
 };
 
 /** @throws Problem not-found/resource, auth/foreign-airport, conflict/state */
-export const decideReview = (state: ReviewItem | undefined, command: Received): ReviewEvent[] => {
-  if (command.name === "review.open") return open(state, command as Received<OpenReview>);
+export const decideReview = (
+  state: ReviewItem | undefined,
+  command: Received,
+  caseIsOpen?: unknown,
+): ReviewEvent[] => {
+  if (command.name === "review.open")
+    return open(state, command as Received<OpenReview>, caseIsOpen !== false);
   if (state === undefined) throw new Problem("not-found/resource", "No such review item.");
   requireAirport(command.principal, state.airport);
   switch (command.name) {
@@ -38,6 +43,10 @@ export const decideReview = (state: ReviewItem | undefined, command: Received): 
       return claim(state, command);
     case "review.resolve":
       return resolve(state, command as Received<{ resolution: string; reason: string }>);
+    case "review.note-group-housed":
+      return noteHoused(state, command as Received<{ groupId: string }>);
+    case "review.withdraw":
+      return withdraw(state, command as Received<{ reason: string }>);
     case "review.breach-sla":
       return breachSla(state, command as Received<{ dueAt: string }>);
     default:
@@ -46,8 +55,13 @@ export const decideReview = (state: ReviewItem | undefined, command: Received): 
 };
 
 /** Once opened it is settled: a repeat neither opens a second nor reopens a resolved one. */
-const open = (state: ReviewItem | undefined, { data, tenant, now }: Received<OpenReview>): ReviewEvent[] => {
+const open = (
+  state: ReviewItem | undefined,
+  { data, tenant, now }: Received<OpenReview>,
+  caseIsOpen: boolean,
+): ReviewEvent[] => {
   if (state !== undefined) return [];
+  if (!caseIsOpen) throw new Problem("conflict/state", "The case is closed.", { state: "CLOSED" });
   if (tenantOfId(data.caseId) !== tenant) {
     throw new Problem("auth/foreign-tenant", "The case belongs to another airline.");
   }
@@ -85,6 +99,40 @@ const breachSla = (state: ReviewItem, { data, now }: Received<{ dueAt: string }>
   if (state.status === "RESOLVED" || state.overdue) return [];
   if (state.dueAt.toISOString() !== data.dueAt || now < state.dueAt) return [];
   return [{ type: "review.sla-breached", data: { raisedTo: raised(state.priority) } }];
+};
+
+/** Only these are about a room; a card or a ride is missing all the same. */
+const isAboutRooms = ({ category, origin }: ReviewItem): boolean =>
+  category === "ALLOCATION_FAILED" || origin === "booking" || origin === "demand";
+
+/** Automation found a room after all: when it has one for each group there is nothing left for a person to do. */
+const noteHoused = (
+  state: ReviewItem,
+  { data, principal, now }: Received<{ groupId: string }>,
+): ReviewEvent[] => {
+  const { groupId } = data;
+  if (state.status === "RESOLVED" || !isAboutRooms(state)) return [];
+  if (!state.affectedGroups.includes(groupId) || state.housedGroups.includes(groupId)) return [];
+  const noted: ReviewEvent = { type: "review.group-housed", data: { groupId } };
+  const left = state.affectedGroups.filter((one) => one !== groupId && !state.housedGroups.includes(one));
+  if (left.length > 0) return [noted];
+  const reason = "A later allocation has housed every group of this item.";
+  return [
+    noted,
+    { type: "review.resolved", data: { by: principal.urn, resolution: "HOUSED", reason, at: now } },
+  ];
+};
+
+/** The case was closed. */
+const withdraw = (
+  state: ReviewItem,
+  { data, principal, now }: Received<{ reason: string }>,
+): ReviewEvent[] => {
+  if (state.status === "RESOLVED") return [];
+  const { reason } = data;
+  return [
+    { type: "review.resolved", data: { by: principal.urn, resolution: "CASE_CLOSED", reason, at: now } },
+  ];
 };
 
 const mustBeOpenTo = (principal: Principal, state: ReviewItem): void => {

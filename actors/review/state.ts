@@ -9,6 +9,8 @@ interface Item extends Required<Omit<OpenReview, "occurrence">> {
   listKey: string;
   /** When the SLA of its priority is breached; stays in the past once the highest priority's was. */
   dueAt: Date;
+  /** Affected groups that have got a room since. */
+  housedGroups: string[];
   /** Deadlines missed so far. */
   breaches: number;
   /** The highest priority's deadline has passed: there is nothing left to raise. */
@@ -33,13 +35,14 @@ export type ReviewEvent =
     }
   | { type: "review.claimed"; data: { by: string; at: Date } }
   | { type: "review.resolved"; data: { by: string; resolution: string; reason: string; at: Date } }
+  | { type: "review.group-housed"; data: { groupId: string } }
   | { type: "review.sla-breached"; data: { raisedTo: Priority | undefined } };
 
 export const evolveReview = (state: ReviewItem | undefined, event: ReviewEvent): ReviewItem => {
   if (event.type === "review.opened") {
     const { at, ...item } = event.data;
     const dueAt = deadlineAfter(item.priority, at);
-    return { status: "OPEN", ...item, createdAt: at, dueAt, breaches: 0, overdue: false };
+    return { status: "OPEN", ...item, createdAt: at, dueAt, housedGroups: [], breaches: 0, overdue: false };
   }
   if (state === undefined) throw new Error(`${event.type} before review.opened`);
   switch (event.type) {
@@ -47,6 +50,8 @@ export const evolveReview = (state: ReviewItem | undefined, event: ReviewEvent):
       const { by, at } = event.data;
       return { ...state, status: "CLAIMED", assignedTo: by, claimedAt: at };
     }
+    case "review.group-housed":
+      return { ...state, housedGroups: [...state.housedGroups, event.data.groupId] };
     case "review.resolved": {
       const { by, resolution, reason, at } = event.data;
       return { ...state, status: "RESOLVED", assignedTo: by, resolution, reason, resolvedAt: at };

@@ -9,6 +9,7 @@ import { type Clock, causedId, freshId } from "./clock.ts";
 import type { Change, Decider, DomainEvent, Outgoing, Received, Timer } from "./decider.ts";
 import type { TenantDocuments } from "./documents.ts";
 import type { Faults } from "./faults.ts";
+import { atPace } from "./pace.ts";
 import type { Relay } from "./relay.ts";
 import { systemCommand } from "./send.ts";
 import { KeyedQueue } from "./serial.ts";
@@ -69,7 +70,7 @@ const once = async <State extends object, Event extends DomainEvent>(
   const now = options.clock.now();
   const received: Received = { ...command, now };
   const filter = command.entity ? { _id: command.entity as never } : decider.locate?.(command);
-  const document = filter === undefined ? null : await collection.findOne(filter);
+  const document = filter === undefined ? null : await atPace(command, () => collection.findOne(filter));
   const before = document === null ? undefined : loadedOf(document, decider);
   if (before?.meta.handled.some(({ id }) => id === command.id)) {
     // It comes again because a process died with it: what that one had yet to publish needn't wait for the sweep.
@@ -79,14 +80,14 @@ const once = async <State extends object, Event extends DomainEvent>(
   const entity = before?.meta._id ?? (command.entity || decider.create?.(received));
   if (entity === undefined) throw new Problem("not-found/resource", `No such ${decider.kind}.`);
   const gathered = await decider.gather?.(received, before?.state);
-  const events = decider.decide(before?.state, received, gathered);
+  const events = decideSeen(decider, before, received, gathered);
   if (events.length === 0) {
     if (before === undefined) throw new Problem("not-found/resource", `No such ${decider.kind}.`);
     return { state: before.state, meta: before.meta, repeated: false };
   }
   // Only now: asking again for what has been done already changes nothing, whatever version was seen.
   checkVersion(command, before);
-  return commitEvents(options, received, { entity, before, events });
+  return atPace(command, () => commitEvents(options, received, { entity, before, events }));
 };
 
 /** One write for all that follows from the decision; undefined when another writer was first. */
@@ -117,6 +118,22 @@ const commitEvents = async <State extends object, Event extends DomainEvent>(
   void options.relay(command.tenant).relay(meta);
   options.scheduleTimers(command.tenant, entity, timers);
   return { state: after, meta, repeated: false };
+};
+
+/** A conflict met by a caller who has seen an older version is told as that, with the current one (contract, "Errors"). */
+const decideSeen = <State extends object, Event extends DomainEvent>(
+  decider: Decider<State, Event>,
+  before: Loaded<State> | undefined,
+  command: Received,
+  gathered: unknown,
+): Event[] => {
+  try {
+    return decider.decide(before?.state, command, gathered);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 409 || before === undefined) throw error;
+    checkVersion(command, before);
+    throw new Problem(error.code, error.message, { version: before.meta.version, ...error.members });
+  }
 };
 
 const checkVersion = <State>(command: Command, before: Loaded<State> | undefined): void => {

@@ -1,20 +1,29 @@
 /** Owns which rule answers which command to a sub-case; the saga's rules stand in `saga.ts`. */
 import type { Assignment } from "../../schemas/assignment.ts";
 import { Problem } from "../../schemas/problems.ts";
-import type { VendorAnswer } from "../../schemas/vendor-call.ts";
+import type { StayReport, VendorAnswer } from "../../schemas/vendor-call.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
-import { reissueCall, runFrom, type SagaSettings, Story, takeAnswer } from "./saga.ts";
+import { compensate } from "./compensate.ts";
+import { reissueCall, resume, runFrom, type SagaSettings, Story, takeAnswer } from "./saga.ts";
 import { rollbackSteps, type SubCaseEvent, type SubCaseState } from "./state.ts";
+import { recordStay } from "./stay.ts";
 
 export const commands = [
   "assign",
   "mark-not-required",
+  "compensate",
   "record-answer",
   "reissue-call",
+  "record-stay",
   "accept-offer",
   "decline-offer",
+  "suspend",
+  "resume",
 ] as const;
+
+/** What a closed case's group still takes: what comes late is put on record, and the case may open again. */
+const takenWhenClosed: ReadonlySet<string> = new Set(["record-answer", "suspend", "resume"]);
 
 export const deciderOf =
   (settings: SagaSettings) =>
@@ -23,6 +32,12 @@ export const deciderOf =
     requireAirport(command.principal, state.airport);
     const story = new Story(state.subCaseId, state, command.now, settings);
     const verb = command.name.slice("sub-case.".length) as (typeof commands)[number];
+    if (state.closedAt !== undefined && !takenWhenClosed.has(verb)) {
+      if (command.principal.surface === "system") return [];
+      throw new Problem("conflict/state", "The case is closed and takes no further change.", {
+        state: "CLOSED",
+      });
+    }
     switch (verb) {
       case "assign":
         assign(story, command.data as Assignment);
@@ -30,11 +45,26 @@ export const deciderOf =
       case "mark-not-required":
         if (state.status === "PENDING") story.tell({ type: "subcase.not-required", data: {} });
         break;
+      case "compensate":
+        compensate(story, command);
+        break;
       case "record-answer":
         takeAnswer(story, command.data as VendorAnswer);
         break;
       case "reissue-call":
         reissueCall(story);
+        break;
+      case "record-stay":
+        recordStay(story, command.data as StayReport);
+        break;
+      case "suspend":
+        if (state.closedAt === undefined)
+          story.tell({ type: "subcase.suspended", data: { at: command.now } });
+        break;
+      case "resume":
+        if (state.closedAt === undefined) break;
+        story.tell({ type: "subcase.resumed", data: {} });
+        resume(story);
         break;
       case "accept-offer":
         accept(story);
@@ -48,13 +78,19 @@ export const deciderOf =
     return story.events;
   };
 
-/** A wave's choice for the group. A group that has left PENDING has one already. */
+/**
+ * A wave's choice for a group that has no room and none under way. Of two waves the later one counts: its id is the
+ * greater one, however their commands arrive.
+ */
 const assign = (story: Story, { book, ...assignment }: Assignment): void => {
   const { status, assignment: standing } = story.state;
-  if (status !== "PENDING" || standing !== undefined) return;
+  if (status !== "PENDING" && status !== "FAILED") return;
+  if (standing !== undefined && assignment.waveId <= standing.waveId) return;
   story.tell({ type: "subcase.assigned", data: { assignment } });
-  if (!book) return;
-  story.tell({ type: "subcase.processing", data: {} });
+  // A group that came back from a saga because others took its rooms goes on with it, whoever has set it going.
+  const cameBack = status === "PENDING" && story.state.round > 0;
+  if (!book && !cameBack) return;
+  story.tell({ type: "subcase.processing", data: { candidate: 0 } });
   runFrom(story, "hold");
 };
 

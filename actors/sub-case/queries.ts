@@ -1,7 +1,8 @@
 /** Owns the reads of sub-cases, each beside the index that serves it. */
 import type { Document } from "mongodb";
-import type { CaseView, ManifestItem, ReservationView } from "../../schemas/case.ts";
+import type { CaseListItem, CaseView, ManifestItem, ReservationView } from "../../schemas/case.ts";
 import type { Page, Principal, Query } from "../../schemas/command.ts";
+import type { CaseProgressView } from "../../schemas/orchestration.ts";
 import { normalName, normalPnr } from "../../schemas/passenger.ts";
 import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
 import { Problem } from "../../schemas/problems.ts";
@@ -10,6 +11,13 @@ import type { ActorContext } from "../runtime/host.ts";
 import { readPage } from "../runtime/page.ts";
 import { type Loaded, loadedOf } from "../runtime/store.ts";
 import { CaseViews } from "./case-views.ts";
+import {
+  ProgressTotals,
+  progressItem,
+  progressProjection,
+  type Tallied,
+  totalsProjection,
+} from "./progress.ts";
 import type { SubCaseState } from "./state.ts";
 import { manifestItem, meView, offerView, reservationView } from "./view.ts";
 import { voucherPage, voucherQr } from "./voucher-page.ts";
@@ -54,6 +62,26 @@ export const subCaseQueries = (context: ActorContext) => {
           return manifestItem(state, meta.version);
         },
       );
+    },
+
+    /** GET /v1/orchestration/cases/{caseUrn}/progress: the totals of all groups, and a page of them. */
+    progress: async (query: Query): Promise<CaseProgressView> => {
+      const { caseUrn } = query.params as { caseUrn: string };
+      const head = await context.call<CaseListItem>("case.head", { ...query, params: { caseUrn } });
+      const filter = { caseId: idOf(caseUrn) };
+      const totals = new ProgressTotals();
+      const [page] = await Promise.all([
+        readPage(
+          subCases(query.tenant),
+          { filter, params: query.params, direction: 1, projection: progressProjection },
+          (document) => progressItem(read(document).state),
+        ),
+        (async () => {
+          const all = subCases(query.tenant).find(filter, { projection: totalsProjection });
+          for await (const group of all) totals.add(group as unknown as Tallied);
+        })(),
+      ]);
+      return { caseUrn: head.urn, status: head.status, ...totals.of(head.subCaseCount), ...page };
     },
 
     /** For the case's own compositions. */

@@ -1,16 +1,18 @@
-/** Owns what leaves with a sub-case's events: public events, saga steps, calls to vendors, review items, the case's note. */
+/** Owns what leaves with a sub-case's events: public events, saga steps, calls to vendors, the case's note; items for people stand in `items.ts`. */
 
+import type { GroupNote } from "../../schemas/group-note.ts";
 import { urn } from "../../schemas/urn.ts";
-import type { VendorCall } from "../../schemas/vendor-call.ts";
-import type { ReviewCategory } from "../../schemas/vocabulary.ts";
+import type { StayReport, VendorCall } from "../../schemas/vendor-call.ts";
 import type { Outgoing } from "../runtime/decider.ts";
+import { degraded, doubtTriesToldOf, inDoubt, noRoomLeft, stuckRollback, unanswered } from "./items.ts";
+import { progressOf, stepMessage } from "./progress.ts";
 import { currentCandidate } from "./requests.ts";
 import type { Call, Step, SubCaseEvent, SubCaseState } from "./state.ts";
 
 export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] => {
   switch (event.type) {
     case "subcase.processing":
-      return [announced(state, event.type)];
+      return [announced(state, event.type), ...begunByHand(state, event.data.candidate)];
     case "subcase.step-started":
       return [
         stepStarted(state, event.data.record.name),
@@ -20,12 +22,17 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
       return [stepCompleted(state, event.data.step), ...gains(state, event.data.step)];
     case "subcase.step-failed":
       return [stepCompleted(state, event.data.step), ...degraded(state, event.data.step, event.data.detail)];
-    case "subcase.call-postponed":
-      return event.data.call.doubt && event.data.call.tries === doubtTriesToldOf
-        ? [inDoubt(state, event.data.call)]
-        : [];
-    case "subcase.call-reissued":
-      return [vendorCommand(state, event.data.call), ...unanswered(state, event.data.call)];
+    case "subcase.call-postponed": {
+      const { call } = event.data;
+      const told = call.doubt && call.tries === doubtTriesToldOf;
+      return [stepProgress(state, call), ...(told ? [inDoubt(state, call)] : [])];
+    }
+    case "subcase.call-reissued": {
+      const { call } = event.data;
+      return [vendorCommand(state, call), stepProgress(state, call), ...unanswered(state, call)];
+    }
+    case "subcase.returned":
+      return [noteGroup(state, "W")];
     case "subcase.failed":
       return [announced(state, event.type), noteGroup(state, "F"), noRoomLeft(state)];
     case "subcase.offer-ready":
@@ -39,14 +46,22 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
     case "subcase.compensation-failed":
       return [
         announced(state, event.type),
-        noteGroup(state, "F"),
+        noteGroup(state, "U"),
         stuckRollback(state, event.data.step, event.data.detail),
       ];
+    case "subcase.stay-noted":
+      return stayed(state, event.data.status);
+    case "subcase.room-lost":
+      return [voucherAmended(state)];
     case "subcase.opened":
     case "subcase.not-required":
     case "subcase.assigned":
+    case "subcase.compensation-submitted":
     case "subcase.hotel-refused":
+    case "subcase.suspended":
       return [];
+    case "subcase.resumed":
+      return standing(state);
     default:
       return event satisfies never;
   }
@@ -86,6 +101,29 @@ const voucherIssued = (state: SubCaseState): Outgoing => ({
     rooms: state.reservation?.rooms,
   },
 });
+
+/** The hotel has taken the room back: what the guest holds is worth nothing any more. */
+const voucherAmended = (state: SubCaseState): Outgoing => ({
+  to: "public",
+  type: "voucher.amended",
+  caseId: state.caseId,
+  data: {
+    voucherUrn: urn("voucher", state.voucher?.voucherId ?? ""),
+    subCaseUrn: urn("sub-case", state.subCaseId),
+    groupId: state.groupId,
+    status: "VOID",
+    reason: "The hotel has cancelled the booking.",
+  },
+});
+
+const stayed = (state: SubCaseState, status: StayReport["state"]): Outgoing[] => {
+  if (status === "CHECKED_OUT") return [noteGroup(state, "C")];
+  return status === "NO_SHOW" ? [noteGroup(state, "O")] : [];
+};
+
+/** A wave tells the case itself whom it has placed; what an operator sets going only the group can tell. */
+const begunByHand = (state: SubCaseState, candidate: number | undefined): Outgoing[] =>
+  candidate !== undefined && state.compensations.at(-1)?.round === state.round ? [noteGroup(state, "A")] : [];
 
 const gains = (state: SubCaseState, step: Step): Outgoing[] => {
   if (step === "book") return [noteGroup(state, "B")];
@@ -138,23 +176,63 @@ const stepCompleted = (state: SubCaseState, step: Step): Outgoing => {
   return { to: "internal", type: "graph.step-completed", id: state.subCaseId, caseId: state.caseId, data };
 };
 
+/** The heartbeat of a step that a vendor keeps waiting. */
+const stepProgress = (state: SubCaseState, call: Call): Outgoing => {
+  const { about } = graph(state, call.step, false);
+  const data = { ...about, name: call.step, progress: progressOf(state), message: stepMessage(call) };
+  return { to: "internal", type: "graph.step-progress", id: state.subCaseId, caseId: state.caseId, data };
+};
+
 const vendorCommand = (state: SubCaseState, call: Call): Outgoing => {
   const data: VendorCall = {
     reference: call.reference,
     tries: call.tries,
     doubt: call.doubt,
+    ...(call.again === undefined ? {} : { again: call.again }),
     request: call.request,
     replyTo: { name: "sub-case.record-answer", entity: state.subCaseId },
   };
   return { to: "command", name: `vendor-${call.vendor}.${call.verb}`, entity: state.subCaseId, data };
 };
 
-const noteGroup = (state: SubCaseState, stage: "B" | "F" | "R" | "D"): Outgoing => ({
-  to: "command",
-  name: "case.note-group",
-  entity: state.caseId,
-  data: { groupId: state.groupId, stage },
-});
+const noteGroup = (state: SubCaseState, stage: GroupNote["stage"]): Outgoing => {
+  const data: GroupNote = { groupId: state.groupId, stage, round: state.round };
+  return { to: "command", name: "case.note-group", entity: state.caseId, data };
+};
+
+/** The closed case took no notes: it hears again how far the group has come. */
+const standing = (state: SubCaseState): Outgoing[] => {
+  const stage = stageOf(state);
+  return stage === undefined ? [] : [noteGroup(state, stage)];
+};
+
+/** Undefined: the case knows by itself. */
+const stageOf = ({ status, reservation, assignment }: SubCaseState): GroupNote["stage"] | undefined => {
+  if (reservation?.status === "CHECKED_OUT") return "C";
+  if (reservation?.status === "NO_SHOW") return "O";
+  switch (status) {
+    case "PENDING":
+      // A choice that came while the case was closed was not taken, and a return not heard.
+      return assignment === undefined ? "W" : undefined;
+    case "NOT_REQUIRED":
+    case "ROLLING_BACK":
+      return undefined;
+    case "PROCESSING":
+      return reservation?.status === "CONFIRMED" ? "B" : "A";
+    case "OFFER_READY":
+      return "B";
+    case "RESOLVED":
+      return "R";
+    case "DECLINED":
+      return "D";
+    case "FAILED":
+      return "F";
+    case "COMPENSATION_FAILED":
+      return "U";
+    default:
+      return status satisfies never;
+  }
+};
 
 const alertOperators = (state: SubCaseState, reason: string | undefined): Outgoing => ({
   to: "internal",
@@ -169,76 +247,3 @@ const alertOperators = (state: SubCaseState, reason: string | undefined): Outgoi
     reason,
   },
 });
-
-/** @param occurrence tells items apart that a group's hotels may each give cause for */
-const openReview = (
-  state: SubCaseState,
-  category: ReviewCategory,
-  origin: string,
-  detail: string,
-  occurrence?: string,
-): Outgoing => ({
-  to: "command",
-  name: "review.open",
-  entity: "",
-  data: {
-    caseId: state.caseId,
-    airport: state.airport,
-    category,
-    origin,
-    detail,
-    attemptedHotels: state.attemptedHotels,
-    affectedGroups: [state.groupId],
-    ...(occurrence === undefined ? {} : { occurrence }),
-  },
-});
-
-const noRoomLeft = (state: SubCaseState): Outgoing =>
-  openReview(
-    state,
-    "BOOKING_FAILED",
-    "booking",
-    `Every hotel tried refused: ${state.attemptedHotels.length} of them.`,
-  );
-
-/** A call stays in doubt until the vendor tells; after some two minutes a person should ask the vendor, too. */
-const doubtTriesToldOf = 8;
-
-const inDoubt = (state: SubCaseState, { step, vendor, reference }: Call): Outgoing =>
-  openReview(
-    state,
-    "BOOKING_FAILED",
-    "in-doubt",
-    `${vendor} does not say whether ${step} under ${reference} was done; it is still being asked.`,
-    `${step} ${reference}`,
-  );
-
-/** No answer came to the try at which a doubtful one would have been told of. */
-const unanswered = (state: SubCaseState, call: Call): Outgoing[] =>
-  call.doubt && call.tries === doubtTriesToldOf + 1 ? [inDoubt(state, call)] : [];
-
-const stuckRollback = (state: SubCaseState, step: Step, detail: string): Outgoing =>
-  openReview(
-    state,
-    "BOOKING_FAILED",
-    "rollback",
-    `The rollback is stuck at ${step}; reconcile by hand. ${detail}`.trim(),
-  );
-
-/** A card, ride or message that could not be had; the room stands. */
-const degraded = (state: SubCaseState, step: Step, detail: string): Outgoing[] => {
-  if (step === "card") return [openReview(state, "PAYMENT_FAILED", "card", detail)];
-  if (step === "cancel-payment" && state.status === "PROCESSING")
-    return [
-      openReview(
-        state,
-        "PAYMENT_FAILED",
-        "payment",
-        `The card of a hotel that refused still stands. ${detail}`,
-        state.payment?.reference,
-      ),
-    ];
-  if (step === "transport" || step === "notify")
-    return [openReview(state, "PARTIAL_FULFILLMENT", step, detail)];
-  return [];
-};

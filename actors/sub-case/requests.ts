@@ -18,9 +18,9 @@ const pickupAfterMs = 40 * 60_000;
 export const currentCandidate = (state: SubCaseState): HotelCandidate | undefined =>
   state.assignment?.candidates[state.candidate];
 
-/** One attempt at one hotel has one reference for its hold, booking and cancellation. */
+/** One attempt at one hotel has one reference for its hold, booking and cancellation. References begin with the group's id. */
 export const roomReference = (subCaseId: string, state: SubCaseState): string =>
-  `${subCaseId}.room.${state.candidate + 1}`;
+  `${subCaseId}.room.${state.round}.${state.candidate + 1}`;
 
 const nameOf = ({ firstName, lastName }: Passenger) => ({
   givenName: firstName ?? "Guest",
@@ -74,7 +74,7 @@ export const requestOf = (
         : {
             verb: "cancel-card",
             vendor: card.vendor,
-            reference: `${subCaseId}.card.1`,
+            reference: card.reference,
             request: { cardId: card.cardId },
           };
     case "cancel-transport":
@@ -83,7 +83,7 @@ export const requestOf = (
         : {
             verb: "cancel-ride",
             vendor: ride.vendor,
-            reference: `${subCaseId}.ride.1`,
+            reference: ride.reference,
             request: { rideId: ride.rideId },
           };
     default:
@@ -124,12 +124,12 @@ const bookRequest = (state: SubCaseState): VendorRequest | undefined => {
 
 /** Exactly what the held rooms cost: a card for one stay is worth nothing elsewhere. */
 const paymentRequest = (subCaseId: string, state: SubCaseState): VendorRequest | undefined => {
-  const { assignment, reservation, candidate, flight } = state;
+  const { assignment, reservation, round, candidate, flight } = state;
   if (assignment?.terms.vendors.payment === undefined) return undefined;
   return {
     verb: "issue-card",
     vendor: assignment.terms.vendors.payment,
-    reference: `${subCaseId}.payment.${candidate + 1}`,
+    reference: `${subCaseId}.payment.${round}.${candidate + 1}`,
     request: {
       balance: {
         amountMinor: reservation?.totalMinor ?? 0,
@@ -146,7 +146,7 @@ const cardRequest = (subCaseId: string, state: SubCaseState): VendorRequest | un
   return {
     verb: "issue-card",
     vendor: terms.vendors.payment,
-    reference: `${subCaseId}.card.1`,
+    reference: `${subCaseId}.card.${state.round}`,
     request: {
       balance: { amountMinor: terms.incidentalsMinor, currency: terms.currency },
       label: `${terms.airlineName} ${state.flight.number}`.slice(0, 100),
@@ -165,7 +165,7 @@ const rideRequest = (
   return {
     verb: "book-ride",
     vendor: terms.vendors.transport,
-    reference: `${subCaseId}.ride.1`,
+    reference: `${subCaseId}.ride.${state.round}`,
     request: {
       direction: "AIRPORT_TO_HOTEL",
       vehicleType: terms.vehicleType,
@@ -189,7 +189,7 @@ const noticeRequest = (subCaseId: string, state: SubCaseState): VendorRequest | 
   return {
     verb: "send",
     vendor,
-    reference: `${subCaseId}.offer-notice.1`,
+    reference: `${subCaseId}.offer-notice.${state.round}`,
     request: {
       channel: phone === undefined ? "EMAIL" : "SMS",
       recipient,

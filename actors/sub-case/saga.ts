@@ -5,6 +5,7 @@
  */
 import type { VendorAnswer } from "../../schemas/vendor-call.ts";
 import { derivedId } from "../runtime/clock.ts";
+import { gainedBy } from "./gains.ts";
 import { currentCandidate, requestOf } from "./requests.ts";
 import {
   type Call,
@@ -59,17 +60,22 @@ export const runFrom = (story: Story, step: Step): void => {
 
 /**
  * What could not be undone is a person's work; the rest has been undone all the same. A payment that could not be taken
- * back on the way forward counts by its last try.
+ * back on the way forward counts by its last try; what an earlier round failed to undo was told then, and is not held here.
  */
 const endRollback = (story: Story): void => {
-  const { steps } = story.state;
+  const { id, state, now } = story;
+  const { steps } = state;
   const stuck = steps.filter(
     ({ name, result }, i) =>
-      isRollback(name) && result === "FAILED" && !steps.slice(i + 1).some((later) => later.name === name),
+      isRollback(name) &&
+      result === "FAILED" &&
+      !steps.slice(i + 1).some((later) => later.name === name) &&
+      requestOf(id, state, name, now) !== undefined,
   );
   const [first] = stuck;
   if (first === undefined) {
-    story.tell({ type: "subcase.rolled-back", data: { at: story.now } });
+    const ended = story.state.roomLost ? "subcase.failed" : "subcase.rolled-back";
+    story.tell({ type: ended, data: { at: story.now } });
     return;
   }
   const detail = stuck.map((record) => `${record.name}: ${record.detail ?? "refused"}`).join(" ");
@@ -83,6 +89,9 @@ const takeStep = (story: Story, step: Step): boolean => {
   const { id, state, now } = story;
   if (step === "offer") {
     story.tell({ type: "subcase.offer-ready", data: { at: now } });
+    // Whom the hotel received meanwhile has accepted.
+    const arrived = state.reservation?.status === "CHECKED_IN" || state.reservation?.status === "CHECKED_OUT";
+    if (arrived) story.tell({ type: "subcase.resolved", data: { at: now } });
     return false;
   }
   const record = {
@@ -106,8 +115,10 @@ const takeStep = (story: Story, step: Step): boolean => {
     return false;
   }
   if (request === undefined) return true;
+  const again = state.steps.filter(({ name, result }) => name === step && result === "FAILED").length;
   const call: Call = {
     ...request,
+    ...(again === 0 ? {} : { again }),
     step,
     tries: 1,
     doubt: false,
@@ -127,7 +138,8 @@ const deadline = ({ now, settings }: Story, tries: number): Date =>
 /** Steps that no vendor is needed for; undefined when the step is not of that kind or has nothing to do. */
 const ownWork = ({ id, state, now }: Story, step: Step): Gained | undefined => {
   if (step === "voucher") {
-    const voucherId = derivedId(id.slice(0, id.indexOf("-")), `${id}/voucher/${state.candidate}`, now);
+    const seed = `${id}/voucher/${state.round}/${state.candidate}`;
+    const voucherId = derivedId(id.slice(0, id.indexOf("-")), seed, now);
     return { voucher: { voucherId, code: voucherId.slice(-8), status: "ISSUED", issuedAt: now } };
   }
   if (step === "void-voucher" && state.voucher?.status === "ISSUED") {
@@ -141,7 +153,7 @@ export const takeAnswer = (story: Story, answer: VendorAnswer): void => {
   const { call } = story.state;
   if (call === undefined || call.reference !== answer.reference || call.verb !== answer.verb) return;
   // Of an earlier try only its success counts: a later one is on its way, and may yet succeed.
-  if (answer.outcome !== "done" && (answer.tries ?? call.tries) !== call.tries) return;
+  if (answer.outcome !== "done" && !answersThisTry(answer, call)) return;
   const triesAllowed = isRollback(call.step) ? rollbackTriesMax : triesMax;
   const unsettled = answer.outcome === "unavailable" && (call.doubt || call.tries < triesAllowed);
   if (answer.outcome === "done") completed(story, call, answer.result ?? {});
@@ -150,6 +162,9 @@ export const takeAnswer = (story: Story, answer: VendorAnswer): void => {
   else
     refused(story, call, answer.code ?? "UNAVAILABLE", answer.detail ?? "The vendor could not be reached.");
 };
+
+const answersThisTry = ({ tries, again }: VendorAnswer, call: Call): boolean =>
+  tries === undefined || (tries === call.tries && again === call.again);
 
 /** Waits 0.5 s, 1 s, 2 s … at most a minute; a call in doubt is never given up, it is looked up again. */
 const retryLater = (story: Story, call: Call, doubt: boolean): void => {
@@ -161,15 +176,18 @@ const retryLater = (story: Story, call: Call, doubt: boolean): void => {
 /** The timer of a call: sends a postponed one, and puts one without an answer in doubt. */
 export const reissueCall = (story: Story): void => {
   const { call } = story.state;
-  if (call === undefined || call.dueAt > story.now) return;
-  const again = {
+  if (call !== undefined && call.dueAt <= story.now) reissue(story, call);
+};
+
+const reissue = (story: Story, call: Call): void => {
+  const next = {
     ...call,
     tries: call.tries + 1,
     doubt: call.doubt || !call.postponed,
     postponed: false,
     dueAt: deadline(story, call.tries + 1),
   };
-  story.tell({ type: "subcase.call-reissued", data: { call: again } });
+  story.tell({ type: "subcase.call-reissued", data: { call: next } });
 };
 
 const completed = (story: Story, call: Call, result: Record<string, unknown>): void => {
@@ -180,7 +198,9 @@ const completed = (story: Story, call: Call, result: Record<string, unknown>): v
   goOn(story, call.step);
 };
 
+/** While the case is closed what comes late is put on record, and nothing follows from it. */
 const goOn = (story: Story, step: Step): void => {
+  if (story.state.closedAt !== undefined) return;
   // The payment of a hotel that refused after all is taken back in the middle of the way forward.
   if (step === "cancel-payment" && story.state.status === "PROCESSING") {
     tryHotel(story);
@@ -192,98 +212,11 @@ const goOn = (story: Story, step: Step): void => {
   else if (isRollback(step)) endRollback(story);
 };
 
-const gainedBy = ({ id, state, now }: Story, call: Call, result: Record<string, unknown>): Gained => {
-  const total = result.total as { amountMinor: number; currency: string } | undefined;
-  switch (call.step) {
-    case "hold": {
-      const candidate = currentCandidate(state);
-      return {
-        reservation: {
-          reservationId: derivedId(id.slice(0, id.indexOf("-")), call.reference, now),
-          status: "PENDING",
-          hotelUrn: candidate?.hotelUrn ?? "",
-          vendor: call.vendor,
-          reference: call.reference,
-          rooms: candidate?.rooms ?? 0,
-          holdId: String(result.holdId),
-          ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
-        },
-      };
-    }
-    case "book":
-      return {
-        reservation: {
-          ...(state.reservation as NonNullable<SubCaseState["reservation"]>),
-          status: "CONFIRMED",
-          bookingId: String(result.bookingId),
-          confirmationNumber: String(result.confirmationNumber),
-          ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
-        },
-      };
-    case "pay":
-      return {
-        payment: {
-          cardId: String(result.cardId),
-          vendor: call.vendor,
-          reference: call.reference,
-          status: "ACTIVE",
-        },
-      };
-    case "card": {
-      const balance = result.balance as { amountMinor: number; currency: string };
-      return {
-        card: {
-          cardId: String(result.cardId),
-          vendor: call.vendor,
-          last4: String(result.last4),
-          status: "ACTIVE",
-          balanceMinor: balance.amountMinor,
-          currency: balance.currency,
-        },
-      };
-    }
-    case "transport":
-      return {
-        ride: {
-          rideId: String(result.rideId),
-          vendor: call.vendor,
-          status: "booked",
-          vehicleType: String(result.vehicleType),
-          pickupAt: new Date(String(result.pickupAt)),
-        },
-      };
-    case "notify":
-      return {
-        notices: [
-          ...state.notices,
-          { channel: String(call.request.channel), messageId: String(result.messageId), at: now },
-        ],
-      };
-    case "cancel-room":
-      return {
-        reservation: {
-          ...(state.reservation as NonNullable<SubCaseState["reservation"]>),
-          status: "CANCELLED",
-        },
-      };
-    case "cancel-payment":
-      return {
-        payment: { ...(state.payment as NonNullable<SubCaseState["payment"]>), status: "CANCELLED" },
-      };
-    case "cancel-card":
-      return { card: { ...(state.card as NonNullable<SubCaseState["card"]>), status: "CANCELLED" } };
-    case "cancel-transport":
-      return { ride: { ...(state.ride as NonNullable<SubCaseState["ride"]>), status: "cancelled" } };
-    default:
-      return {};
-  }
-};
-
 const refused = (story: Story, call: Call, code: string, detail: string): void => {
   const { step } = call;
   const result = isRollback(step) ? "FAILED" : "REFUSED";
   story.tell({ type: "subcase.step-failed", data: { step, at: story.now, result, detail } });
-  if (step === "hold" || step === "pay" || step === "book") nextHotel(story, code, detail);
+  if (isCritical(step)) nextHotel(story, code, detail);
   else goOn(story, step);
 };
 
@@ -291,12 +224,41 @@ const nextHotel = (story: Story, code: string, detail: string): void => {
   const hotelUrn = currentCandidate(story.state)?.hotelUrn ?? "";
   const providerError = detail.slice(0, 300);
   story.tell({ type: "subcase.hotel-refused", data: { hotelUrn, reason: code, providerError } });
+  if (story.state.closedAt === undefined) afterRefusal(story);
+};
+
+const afterRefusal = (story: Story): void => {
   if (takeStep(story, "cancel-payment")) tryHotel(story);
 };
 
 /** Begins with the candidate whose turn it is; without one the group has no room. */
 const tryHotel = (story: Story): void => {
-  if (currentCandidate(story.state) === undefined)
-    story.tell({ type: "subcase.failed", data: { at: story.now } });
-  else runFrom(story, "hold");
+  if (currentCandidate(story.state) !== undefined) runFrom(story, "hold");
+  else
+    story.tell({
+      type: wereTaken(story.state) ? "subcase.returned" : "subcase.failed",
+      data: { at: story.now },
+    });
 };
+
+/** Others were faster at every hotel: a new search may find what is left, before a person is called. */
+const returnsMax = 2;
+const takenByOthers: ReadonlySet<string> = new Set(["SOLD_OUT", "HOLD_EXPIRED"]);
+
+const wereTaken = ({ returns, assignment, attemptedHotels }: SubCaseState): boolean => {
+  const tried = attemptedHotels.slice(-(assignment?.candidates.length ?? 0));
+  return returns < returnsMax && tried.length > 0 && tried.every(({ reason }) => takenByOthers.has(reason));
+};
+
+/** The case is open again: the saga goes on where the closing stopped it. */
+export const resume = (story: Story): void => {
+  const { status, call, steps } = story.state;
+  if (status !== "PROCESSING" && status !== "ROLLING_BACK") return;
+  const last = steps.at(-1);
+  if (call !== undefined) reissue(story, call);
+  else if (last === undefined) runFrom(story, "hold");
+  else if (last.result === "REFUSED" && isCritical(last.name)) afterRefusal(story);
+  else goOn(story, last.name);
+};
+
+const isCritical = (step: Step): boolean => step === "hold" || step === "pay" || step === "book";

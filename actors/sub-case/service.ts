@@ -8,11 +8,12 @@ import type { Change, Decider } from "../runtime/decider.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
 import { firstDocument } from "../runtime/store.ts";
+import { repeatedBy } from "./compensate.ts";
 import { commands, deciderOf } from "./decide.ts";
 import { collection, schemaVersion, subCaseIndexes, subCaseQueries } from "./queries.ts";
 import { outgoing } from "./reactions.ts";
 import { evolve, type SubCaseEvent, type SubCaseState, technicalEvents } from "./state.ts";
-import { offerView } from "./view.ts";
+import { compensationView, offerView } from "./view.ts";
 
 const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> => ({
   actor: "sub-case",
@@ -25,10 +26,14 @@ const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> =>
   evolve,
   outgoing,
   technical: technicalEvents,
-  timers: ({ call }) => (call === undefined ? [] : [{ name: "reissue-call", dueAt: call.dueAt }]),
+  timers: ({ call, closedAt }) =>
+    call === undefined || closedAt !== undefined ? [] : [{ name: "reissue-call", dueAt: call.dueAt }],
   locate: ({ principal }) =>
     principal.surface === "passenger" ? { caseId: principal.caseId, groupId: principal.groupId } : undefined,
-  view: (state, { version }) => offerView(state, version, undefined),
+  view: (state, { version, command }) =>
+    command.name === "sub-case.compensate"
+      ? compensationView(state, version, repeatedBy(state, command)?.correlationUrn ?? command.correlationUrn)
+      : offerView(state, version, undefined),
   audit,
 });
 
@@ -69,7 +74,10 @@ const opened = (caseId: string, data: OpenMany, group: OpenMany["groups"][number
     : {
         nextFlight: { ...data.nextFlight, scheduledDeparture: new Date(data.nextFlight.scheduledDeparture) },
       }),
+  round: 0,
   candidate: 0,
+  returns: 0,
+  compensations: [],
   steps: [],
   attemptedHotels: [],
   notices: [],

@@ -1,7 +1,7 @@
 /** Owns what a sub-case is: one group's passengers, its saga, and what the saga has got for them. */
 import type { Assignment, HotelCandidate, SagaTerms, Stay } from "../../schemas/assignment.ts";
 import type { Passenger } from "../../schemas/passenger.ts";
-import type { VendorVerb } from "../../schemas/vendor-call.ts";
+import type { StayReport, VendorVerb } from "../../schemas/vendor-call.ts";
 import type {
   Language,
   OfferState,
@@ -43,6 +43,8 @@ export interface Call {
   tries: number;
   /** An earlier try may have been carried out. */
   doubt: boolean;
+  /** How often a person has had it asked again after a refusal. Absent: never. */
+  again?: number;
   /** True: not under way; it is sent again when due. False: a missing answer puts it in doubt when due. */
   postponed: boolean;
   dueAt: Date;
@@ -86,8 +88,18 @@ export interface SubCaseState {
   flight: { number: string; origin: string; destination: string; scheduledDeparture: Date };
   nextFlight?: { number: string; scheduledDeparture: Date };
   assignment?: { waveId: string; stay: Stay; candidates: HotelCandidate[]; terms: SagaTerms };
+  /** Counts the sagas that were begun for the group, from 1; 0: none yet. Part of every reference, so that a vendor tells them apart. */
+  round: number;
   /** Index in `candidates` of the hotel under way or booked. */
   candidate: number;
+  /** How often it went back to the case because others had taken the rooms. */
+  returns: number;
+  /** Compensations that operators submitted, newest last: the same payload again is the same one. */
+  compensations: { hash: string; correlationUrn: string; round: number }[];
+  /** Set when the hotel took the room back: what went with it is given back, then the group needs another one. */
+  roomLost?: true;
+  /** Set while the case is closed: nothing goes on, what comes late is only put on record. */
+  closedAt?: Date;
   call?: Call;
   steps: StepRecord[];
   attemptedHotels: { hotelUrn: string; reason: string; providerError?: string }[];
@@ -98,6 +110,7 @@ export interface SubCaseState {
   card?: {
     cardId: string;
     vendor: string;
+    reference: string;
     last4: string;
     status: "ACTIVE" | "CANCELLED";
     balanceMinor: number;
@@ -106,6 +119,7 @@ export interface SubCaseState {
   ride?: {
     rideId: string;
     vendor: string;
+    reference: string;
     status: "booked" | "declined" | "cancelled";
     vehicleType: string;
     pickupAt: Date;
@@ -118,7 +132,9 @@ export type SubCaseEvent =
   | { type: "subcase.opened"; data: SubCaseState }
   | { type: "subcase.not-required"; data: Record<string, never> }
   | { type: "subcase.assigned"; data: { assignment: Omit<Assignment, "book"> } }
-  | { type: "subcase.processing"; data: Record<string, never> }
+  | { type: "subcase.compensation-submitted"; data: { hash: string; correlationUrn: string } }
+  /** `candidate`: where the new round begins. Absent: the rollback is tried again. */
+  | { type: "subcase.processing"; data: { candidate?: number } }
   | { type: "subcase.step-started"; data: { record: StepRecord; call?: Call } }
   | { type: "subcase.step-completed"; data: { step: Step; at: Date; gained: Gained } }
   | {
@@ -128,12 +144,17 @@ export type SubCaseEvent =
   | { type: "subcase.call-postponed"; data: { call: Call } }
   | { type: "subcase.call-reissued"; data: { call: Call } }
   | { type: "subcase.hotel-refused"; data: { hotelUrn: string; reason: string; providerError?: string } }
+  | { type: "subcase.returned"; data: { at: Date } }
   | { type: "subcase.failed"; data: { at: Date } }
   | { type: "subcase.offer-ready"; data: { at: Date } }
   | { type: "subcase.resolved"; data: { at: Date } }
   | { type: "subcase.declined"; data: { at: Date; reason?: string } }
   | { type: "subcase.rolled-back"; data: { at: Date } }
-  | { type: "subcase.compensation-failed"; data: { at: Date; step: Step; detail: string } };
+  | { type: "subcase.compensation-failed"; data: { at: Date; step: Step; detail: string } }
+  | { type: "subcase.stay-noted"; data: { status: StayReport["state"]; at: Date } }
+  | { type: "subcase.room-lost"; data: { at: Date; hotelUrn: string } }
+  | { type: "subcase.suspended"; data: { at: Date } }
+  | { type: "subcase.resumed"; data: Record<string, never> };
 
 /** What a completed step brought or took back. */
 export type Gained = Pick<
@@ -152,6 +173,15 @@ const without = <K extends keyof SubCaseState>(state: SubCaseState, key: K): Sub
   return rest as SubCaseState;
 };
 
+/** Of the replays that an operator's client may send. */
+const compensationsMax = 20;
+
+/** A new round owes nothing to the one before it: what that one had was given back, or was never had. */
+const fresh = (state: SubCaseState): SubCaseState => {
+  const { reservation: _r, payment: _p, voucher: _v, card: _c, ride: _i, roomLost: _l, ...rest } = state;
+  return { ...rest, offer: { state: "PENDING" } };
+};
+
 const finishStep = (state: SubCaseState, step: Step, change: Partial<StepRecord>): SubCaseState => ({
   ...without(state, "call"),
   steps: state.steps.map((record) =>
@@ -167,8 +197,16 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
       return { ...state, status: "NOT_REQUIRED" };
     case "subcase.assigned":
       return { ...state, assignment: event.data.assignment, candidate: 0 };
-    case "subcase.processing":
-      return { ...state, status: "PROCESSING" };
+    case "subcase.compensation-submitted": {
+      const submitted = { ...event.data, round: state.round + 1 };
+      return { ...state, compensations: [...state.compensations, submitted].slice(-compensationsMax) };
+    }
+    case "subcase.processing": {
+      const { candidate } = event.data;
+      return candidate === undefined
+        ? { ...state, status: "ROLLING_BACK" }
+        : { ...fresh(state), status: "PROCESSING", round: state.round + 1, candidate };
+    }
     case "subcase.step-started": {
       const started = { ...state, steps: [...state.steps, event.data.record] };
       return event.data.call === undefined ? started : { ...started, call: event.data.call };
@@ -190,6 +228,8 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
         candidate: state.candidate + 1,
         attemptedHotels: [...state.attemptedHotels, event.data],
       };
+    case "subcase.returned":
+      return { ...without(state, "assignment"), status: "PENDING", returns: state.returns + 1 };
     case "subcase.failed":
       return { ...state, status: "FAILED" };
     case "subcase.offer-ready":
@@ -209,6 +249,32 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
       return { ...state, status: "DECLINED" };
     case "subcase.compensation-failed":
       return { ...without(state, "call"), status: "COMPENSATION_FAILED" };
+    case "subcase.stay-noted": {
+      const { status } = event.data;
+      return { ...state, reservation: { ...(state.reservation as Reservation), status } };
+    }
+    case "subcase.room-lost":
+      return {
+        ...state,
+        attemptedHotels: [
+          ...state.attemptedHotels,
+          { hotelUrn: event.data.hotelUrn, reason: "CANCELLED_BY_HOTEL" },
+        ],
+        status: "ROLLING_BACK",
+        roomLost: true,
+        offer: { ...state.offer, state: "WITHDRAWN" },
+      };
+    case "subcase.suspended": {
+      const closed = { ...state, closedAt: event.data.at };
+      return state.offer.state === "READY"
+        ? { ...closed, offer: { ...state.offer, state: "WITHDRAWN" } }
+        : closed;
+    }
+    case "subcase.resumed": {
+      const open = without(state, "closedAt");
+      const stands = state.status === "OFFER_READY" && state.offer.state === "WITHDRAWN";
+      return stands ? { ...open, offer: { ...state.offer, state: "READY" } } : open;
+    }
     default:
       return event satisfies never;
   }

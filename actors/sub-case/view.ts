@@ -1,5 +1,5 @@
 /** Owns what each audience may see of a sub-case. */
-import type { CaseView, ManifestItem, ReservationView } from "../../schemas/case.ts";
+import type { CaseView, CompensationStarted, ManifestItem, ReservationView } from "../../schemas/case.ts";
 import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { Language } from "../../schemas/vocabulary.ts";
@@ -16,6 +16,18 @@ export const manifestItem = (state: SubCaseState, version: number): ManifestItem
   lockedBy: null,
   version,
   passengers: state.passengers,
+});
+
+/** The answer to a compensation: the saga runs on its own. */
+export const compensationView = (
+  state: SubCaseState,
+  version: number,
+  correlationUrn: string,
+): CompensationStarted => ({
+  subCaseUrn: urn("sub-case", state.subCaseId),
+  status: state.status,
+  correlationUrn,
+  version,
 });
 
 export const groupView = (state: SubCaseState): CaseView["passengerGroups"][number] => ({

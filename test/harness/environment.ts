@@ -18,3 +18,9 @@ export const crash = {
 
 /** A failure of the queries' fuzz prints its seed: FUZZ_SEED replays it, FUZZ_RUNS makes the fuzz longer. */
 export const fuzz = { seed: whole("FUZZ_SEED", 20_240_611), runs: whole("FUZZ_RUNS", 40) };
+
+/** How long the soak's outages last, and how many bookings their flights have. */
+export const outage = { groups: whole("OUTAGE_GROUPS", 40), awayMs: whole("OUTAGE_AWAY_MS", 30_000) };
+
+/** In which order commands are repeated: REPEAT_SEED replays it. */
+export const repetition = { seed: whole("REPEAT_SEED", 1) };

@@ -65,7 +65,14 @@ export interface LedgerEntry {
 export interface Ledger {
   counts: Record<string, number>;
   entries: LedgerEntry[];
-  requests: { operation: string; idempotencyKey: string | null; status: number | null; repeated: boolean }[];
+  /** The newest first. */
+  requests: {
+    at: string;
+    operation: string;
+    idempotencyKey: string | null;
+    status: number | null;
+    repeated: boolean;
+  }[];
 }
 
 export interface TestInstance {
@@ -104,6 +111,8 @@ export interface TestInstance {
   ledger(name: string): Promise<Ledger>;
   /** Settings of the sandbox: `{ "<name>" or "*": … }` (scripts/sandbox/README.md). */
   control(settings: Record<string, unknown>): Promise<void>;
+  /** What happens at the desk of a hotel vendor's guests (scripts/sandbox/README.md). */
+  desk(vendor: string, told: Record<string, string>): Promise<void>;
 }
 
 export async function startInstance(t: Scope, options: InstanceOptions = {}): Promise<TestInstance> {
@@ -225,6 +234,9 @@ const surfaceOf = (instance: Instance, dataDir: string, controlUrl: string | und
     ledger: async (name: string) => (await sandbox(`/ledger/${name}`)) as Ledger,
     control: async (settings: Record<string, unknown>) => {
       await sandbox("/control", settings);
+    },
+    desk: async (vendor: string, told: Record<string, string>) => {
+      await sandbox(`/stay/${vendor}`, told);
     },
     /** Without a sandbox there are no vendors, and webhooks go where nobody listens. */
     announced: async () =>

@@ -23,6 +23,7 @@ export const policy = (more: Partial<ResolvedPolicy> = {}): ResolvedPolicy => ({
   transport: { mode: "SHUTTLE", perTier: {}, minutesBeforePickup: 180, shuttleCapacity: 24, onDemand: false },
   autoBook: true,
   maxOccupancy: 2,
+  batchIntervalMinutes: 15,
   incidentalsMinor: 0,
   ...more,
 });

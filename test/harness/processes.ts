@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { MongoClient } from "mongodb";
 import type { Test } from "tap";
 import { ensureNatsServer, startNats } from "../../scripts/embedded/nats.ts";
@@ -36,6 +37,8 @@ export interface ControlledProcess {
   stop(): Promise<void>;
   /** Starts it on the same port and data, after killing what still runs of it; resolves once it serves. */
   restart(): Promise<void>;
+  /** Kills it, lets `meanwhile` run, and starts it again after `awayMs` at the soonest. */
+  away(awayMs: number, meanwhile: () => Promise<void>): Promise<void>;
 }
 
 /** A folder that is removed when the test ends. */
@@ -183,12 +186,19 @@ async function control(
     suspend: () => signal("SIGSTOP"),
     resume: () => signal("SIGCONT"),
     stop: () => running.stop(stopGraceMs),
-    async restart() {
+    restart,
+    async away(awayMs, meanwhile) {
       await running.stop(0);
-      running = await start(port);
-      watchEnd();
+      await Promise.all([delay(awayMs), meanwhile()]);
+      await restart();
     },
   };
+
+  async function restart(): Promise<void> {
+    await running.stop(0);
+    running = await start(port);
+    watchEnd();
+  }
 
   function watchEnd(): void {
     const watched = running;

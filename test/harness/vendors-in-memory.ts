@@ -2,9 +2,12 @@
 import type { Instance } from "../../actors/vendor-adapter/instances.ts";
 import type {
   HotelPort,
+  LedgerEntry,
+  LedgerPage,
   LookupOutcome,
   MessagePort,
   PaymentPort,
+  ReadOutcome,
   TransportPort,
   WriteOutcome,
 } from "../../actors/vendor-adapter/ports.ts";
@@ -52,6 +55,13 @@ const gives: Readonly<Record<VendorVerb, { state: string; result(reference: stri
   send: { state: "SENT", result: (r) => ({ messageId: `M-${r}`, acceptedAt: "2026-11-21T21:00:00Z" }) },
 };
 
+/** What stands in a vendor's ledger once it is done. */
+const kindOf: Readonly<Partial<Record<VendorVerb, LedgerEntry["kind"]>>> = {
+  book: "booking",
+  "issue-card": "card",
+  "book-ride": "ride",
+};
+
 export interface VendorsInMemory {
   hotel: Instance;
   payment: Instance;
@@ -69,6 +79,7 @@ export const vendorsInMemory = (turnOf: (asked: Asked) => Turn): VendorsInMemory
   const held = new Map<string, string>();
   const found = new Map<string, object>();
   const settled = new Map<string, WriteOutcome<object>>();
+  const sold = new Map<string, VendorVerb>();
 
   /** A vendor gives the same answer to the same reference, and an operation that is over isn't done again. */
   const write =
@@ -87,6 +98,7 @@ export const vendorsInMemory = (turnOf: (asked: Asked) => Turn): VendorsInMemory
       if (known === undefined && turn !== "refused") {
         const { state, result } = gives[operation];
         held.set(reference, state);
+        if (kindOf[operation] !== undefined) sold.set(reference, operation);
         found.set(reference, { state, ...result(reference) });
         settled.set(key, { outcome: "done", ...result(reference) });
       }
@@ -104,15 +116,36 @@ export const vendorsInMemory = (turnOf: (asked: Asked) => Turn): VendorsInMemory
       : ({ outcome: "done", ...state } as unknown as LookupOutcome<never>);
   };
 
+  const reconcile = (kind: LedgerEntry["kind"]) => async (): Promise<ReadOutcome<LedgerPage>> => {
+    const ours = [...sold].filter(([, verb]) => kindOf[verb] === kind);
+    const entries = ours.map(([reference]) => {
+      const { bookingId, cardId, rideId } = found.get(reference) as Record<string, string | undefined>;
+      const id = bookingId ?? cardId ?? rideId ?? `B-${reference}`;
+      return { kind, id, reference, state: held.get(reference) ?? "", changedAt: "2026-11-21T21:00:00.000Z" };
+    });
+    return { outcome: "done", entries };
+  };
+
   const hotel: HotelPort = {
     search: async () => ({ outcome: "done", offers: [] }),
     hold: write("hold"),
     book: write("book"),
     cancel: write("cancel"),
     lookup,
+    reconcile: reconcile("booking"),
   };
-  const payment: PaymentPort = { issueCard: write("issue-card"), cancelCard: write("cancel-card"), lookup };
-  const transport: TransportPort = { book: write("book-ride"), cancel: write("cancel-ride"), lookup };
+  const payment: PaymentPort = {
+    issueCard: write("issue-card"),
+    cancelCard: write("cancel-card"),
+    lookup,
+    reconcile: reconcile("card"),
+  };
+  const transport: TransportPort = {
+    book: write("book-ride"),
+    cancel: write("cancel-ride"),
+    lookup,
+    reconcile: reconcile("ride"),
+  };
   const message: MessagePort = { send: write("send"), lookup };
   return {
     hotel: { name: "stayhub", kind: "hotel", port: hotel },

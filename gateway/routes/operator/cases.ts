@@ -7,9 +7,13 @@ import {
   CaseListItem,
   CaseListQuery,
   CaseOpened,
+  CaseStanding,
   CaseView,
+  CompensateBody,
+  CompensationStarted,
   ManifestItem,
   OpenCaseManuallyBody,
+  ReasonBody,
 } from "../../../schemas/case.ts";
 import { PageQuery, pageOf } from "../../../schemas/page.ts";
 import { Urn } from "../../../schemas/urn.ts";
@@ -39,6 +43,21 @@ const allocation = {
     "conflict/version",
     "conflict/concurrent-write",
   ],
+} as const;
+
+/** Of a whole case: who may is on the row. */
+const standing = {
+  surface: "operator",
+  method: "post",
+  prefixes: ["", "/v1"],
+  rate: "write",
+  idempotent: true,
+  params: caseParams,
+  body: ReasonBody,
+  entity: "caseUrn",
+  success: 200,
+  response: CaseStanding,
+  problems: ["auth/foreign-airport", "conflict/state", "conflict/version", "conflict/concurrent-write"],
 } as const;
 
 export const caseRoutes = [
@@ -108,6 +127,46 @@ export const caseRoutes = [
     success: 200,
     response: pageOf(ManifestItem, "ManifestPage"),
     problems: ["auth/foreign-airport"],
+  },
+  {
+    ...standing,
+    id: "closeCase",
+    path: "/cases/{caseUrn}/close",
+    summary: "Close a case",
+    description:
+      "Ends its passengers' sessions, withdraws offers that are not decided, and blocks every further change. Rooms stay booked.",
+    role: "AIRPORT_OPERATOR",
+    command: "case.close",
+  },
+  {
+    ...standing,
+    id: "reopenCase",
+    path: "/cases/{caseUrn}/reopen",
+    summary: "Open a closed case again",
+    description:
+      "What stood still goes on, and undecided offers stand again. Passengers log in anew: sessions from before the closing stay ended.",
+    role: "ADMIN",
+    command: "case.reopen",
+  },
+  {
+    id: "compensate",
+    surface: "operator",
+    method: "post",
+    path: "/subcases/{subCaseUrn}/compensate",
+    prefixes: ["/v1"],
+    summary: "Compensate a group",
+    description:
+      "Runs the saga (room, voucher, card, ride, message, offer) of a group that waits or has failed, or a stuck rollback again. It runs on its own. The same payload again gives the same `correlationUrn`; an outdated `version` is refused with the current one.",
+    role: "AIRPORT_OPERATOR",
+    rate: "write",
+    idempotent: true,
+    params: Type.Object({ subCaseUrn: Urn("sub-case") }),
+    body: CompensateBody,
+    command: "sub-case.compensate",
+    entity: "subCaseUrn",
+    success: 202,
+    response: CompensationStarted,
+    problems: ["auth/foreign-airport", "conflict/state", "conflict/version", "conflict/concurrent-write"],
   },
   {
     ...allocation,

@@ -3,7 +3,7 @@ import Type from "typebox";
 import { AuditEntryView, AuditQuery } from "../../../schemas/audit.ts";
 import { ReservationView } from "../../../schemas/case.ts";
 import { PageQuery, pageOf } from "../../../schemas/page.ts";
-import { ReviewItemView, ReviewListQuery } from "../../../schemas/review.ts";
+import { ResolveReviewBody, ReviewItemView, ReviewListQuery } from "../../../schemas/review.ts";
 import { Urn, urnKinds } from "../../../schemas/urn.ts";
 import type { Route } from "../../route.ts";
 
@@ -22,6 +22,30 @@ const auditTrail = {
   problems: ["auth/foreign-airport"],
 } as const;
 
+const reviewParams = Type.Object({ reviewUrn: Urn("review") });
+
+/** Contract, role rules: an operator works the items of their airport; the booking desk's address takes a supervisor. */
+const reviewWrite = {
+  surface: "operator",
+  method: "post",
+  rate: "write",
+  idempotent: true,
+  params: reviewParams,
+  entity: "reviewUrn",
+  success: 200,
+  response: ReviewItemView,
+  problems: ["auth/foreign-airport", "conflict/state", "conflict/version", "conflict/concurrent-write"],
+} as const;
+
+const resolution = {
+  ...reviewWrite,
+  summary: "Resolve a manual review item",
+  description:
+    "The case returns to its flow. REBOOKED: a room was found by hand. SETTLED, DISMISSED: none is needed any more. RETRIED: automation tries again. Any other value says in your words that it has been seen to.",
+  body: ResolveReviewBody,
+  command: "review.resolve",
+} as const;
+
 export const deskRoutes = [
   {
     id: "listManualReview",
@@ -38,6 +62,30 @@ export const deskRoutes = [
     success: 200,
     response: pageOf(ReviewItemView, "ReviewPage"),
     problems: ["auth/foreign-airport"],
+  },
+  {
+    ...reviewWrite,
+    id: "claimReview",
+    path: "/manual-review/{reviewUrn}/claim",
+    prefixes: ["", "/v1"],
+    summary: "Claim a manual review item",
+    description: "It is yours until it is resolved; others are refused with your name.",
+    role: "AIRPORT_OPERATOR",
+    command: "review.claim",
+  },
+  {
+    ...resolution,
+    id: "resolveReview",
+    path: "/manual-review/{reviewUrn}/resolve",
+    prefixes: ["", "/v1"],
+    role: "AIRPORT_OPERATOR",
+  },
+  {
+    ...resolution,
+    id: "resolveReviewAtDesk",
+    path: "/booking/manual-review/{reviewUrn}/resolve",
+    prefixes: ["/v1"],
+    role: "OPS_SUPERVISOR",
   },
   {
     id: "listReservations",

@@ -3,6 +3,7 @@
 import t from "tap";
 import type { CaseView } from "../../../schemas/case.ts";
 import type { DemandSummary } from "../../../schemas/demand.ts";
+import type { CaseProgressView } from "../../../schemas/orchestration.ts";
 import type { PassengerInput } from "../../../schemas/passenger.ts";
 import type { OfferView } from "../../../schemas/passenger-api.ts";
 import type { WaveView } from "../../../schemas/wave.ts";
@@ -71,18 +72,33 @@ t.test("the first hotels refuse: the next one takes them, and the attempts are o
   const { offer } = await offerOf("NEXTH1", "Onward");
   t.match(offer, { state: "READY", walletCardUrl: undefined, transport: { status: "booked" } });
   t.equal(offer.hotel?.urn, seen.reservations[0]?.hotelUrn);
+  const asked = { token: supervisor, params: { caseUrn } };
+  const { body: progress } = await night.call<CaseProgressView>("getCaseProgress", asked);
+  const [holds] = progress.steps;
+  t.match(progress, { caseUrn, groups: [{ status: "OFFER_READY", count: 1 }], hasMore: false });
+  t.match(holds, { name: "hold", underWay: 0, done: 1, refused: attempted.length });
+  t.match(progress.items, [
+    { progress: 1, waitingFor: undefined, steps: [{ name: "hold", result: "REFUSED" }] },
+  ]);
+  t.ok(progress.items[0]?.steps.some(({ name, result }) => name === "card" && result === "REFUSED"));
 });
 
 t.test("every hotel refuses one group: it fails, the others are housed", async (t) => {
   await fail(hotels, { operation: "book", kind: "refuse", times: 50, match: "Unlucky" });
   const caseUrn = await push("unlucky", [traveller("UNLUC1", "Unlucky"), traveller("UNLUC2", "Lucky")]);
   await events.untilCount("subcase.failed", 1, { caseUrn });
-  const seen = await withItems(caseUrn, 1);
-  const [item] = seen.manualReviewItems;
-  t.match(item, { category: "BOOKING_FAILED", priority: "HIGH", origin: "booking" });
+  const seen = await withItems(caseUrn, 2);
+  const itemOf = (wanted: string) => seen.manualReviewItems.find(({ category }) => category === wanted);
+  const item = itemOf("BOOKING_FAILED");
+  t.match(item, { priority: "HIGH", origin: "booking" });
   t.ok((item?.attemptedHotels.length ?? 0) > 2, "every candidate was tried");
   const failed = seen.passengerGroups.find(({ operationalStatus }) => operationalStatus === "FAILED");
   t.same(item?.affectedGroups, [failed?.groupId]);
+  t.match(itemOf("PARTIAL_FULFILLMENT"), {
+    priority: "MEDIUM",
+    origin: "demand",
+    affectedGroups: [failed?.groupId],
+  });
   await events.untilCount("demand.settled", 1, { caseUrn });
   t.match(events.of("demand.settled", caseUrn).at(-1)?.data, { state: "PARTIAL" });
   const summary = await night.call<DemandSummary>("getDemandSummary", {

@@ -1,0 +1,140 @@
+/** Owns the review items that a case opens: for whom, of which category, and what they say. */
+import type { ReviewCategory } from "../../schemas/vocabulary.ts";
+import type { Outgoing } from "../runtime/decider.ts";
+import type { CaseEvent, CaseState, ReviewNoted } from "./state.ts";
+
+interface About {
+  category: ReviewCategory;
+  origin: string;
+  detail: string;
+  groups: string[];
+  /** Tells it apart from one of the same cause and groups that is resolved. */
+  occurrence?: string;
+}
+
+const item = (state: CaseState, caseId: string, { groups, ...about }: About): Outgoing => {
+  const data = { caseId, airport: state.airport, ...about, attemptedHotels: [], affectedGroups: groups };
+  return { to: "command", name: "review.open", entity: "", data };
+};
+
+/** Incomplete passengers are housed all the same; somebody completes what is missing. */
+export const incompleteItems = (state: CaseState, caseId: string): Outgoing[] => {
+  const incomplete = state.groups.filter(({ missing }) => missing.length > 0);
+  const fields = [...new Set(incomplete.flatMap(({ missing }) => missing))].join(", ");
+  const groups = incomplete.map(({ groupId }) => groupId);
+  const category = "DATA_INCOMPLETE";
+  const items: Outgoing[] = [];
+  if (groups.length > 0) {
+    const detail = `The manifest leaves out: ${fields}.`;
+    items.push(item(state, caseId, { category, origin: "manifest", detail, groups }));
+  }
+  if (state.nextFlight === undefined && state.groups.length > 0) {
+    const detail = "No next flight is known; one night was assumed for everybody.";
+    const all = state.groups.map(({ groupId }) => groupId);
+    items.push(item(state, caseId, { category, origin: "next-flight", detail, groups: all }));
+  }
+  return items;
+};
+
+interface Held {
+  groupId: string;
+  tier?: string;
+}
+
+const mixedItem = (held: Held[]): Omit<About, "occurrence"> => ({
+  category: "MIXED_TIER_GROUP",
+  origin: "planning",
+  detail: "Passengers of one booking travel in different cabins; split the group or override.",
+  groups: held.map(({ groupId }) => groupId),
+});
+
+const violationItem = ({ airport }: CaseState, held: Held[]): Omit<About, "occurrence"> => ({
+  category: "POLICY_VIOLATION",
+  origin: "planning",
+  detail: `No active policy covers ${[...new Set(held.map(({ tier }) => tier))].join(", ")} at ${airport}.`,
+  groups: held.map(({ groupId }) => groupId),
+});
+
+const unplacedItem = (held: Held[]): Omit<About, "occurrence"> => ({
+  category: "ALLOCATION_FAILED",
+  origin: "allocation",
+  detail: "No hotel within the policy has rooms for these groups.",
+  groups: held.map(({ groupId }) => groupId),
+});
+
+/** Of the groups that the planning holds. @param occurrence of a second item for the same groups */
+export const heldItems = (state: CaseState, caseId: string, occurrence?: string): Outgoing[] => {
+  const held = state.groups.filter((_, i) => state.progress[i] === "H");
+  const mixed = held.filter(({ tier }) => tier === undefined);
+  const unmatched = held.filter(({ tier, stay }) => tier !== undefined && stay === undefined);
+  const about = [
+    ...(mixed.length === 0 ? [] : [mixedItem(mixed)]),
+    ...(unmatched.length === 0 ? [] : [violationItem(state, unmatched)]),
+  ];
+  return about.map((one) =>
+    item(state, caseId, { ...one, ...(occurrence === undefined ? {} : { occurrence }) }),
+  );
+};
+
+/** Contract, "Demand": a PARTIAL demand has its item. */
+export const partialItem = (
+  state: CaseState,
+  caseId: string,
+  { demandId, state: settled, lacking }: Extract<CaseEvent, { type: "demand.settled" }>["data"],
+): Outgoing[] => {
+  if (settled !== "PARTIAL") return [];
+  const detail = "Some groups of this demand have their rooms, others could not be placed or booked.";
+  const about: About = {
+    category: "PARTIAL_FULFILLMENT",
+    origin: "demand",
+    detail,
+    groups: lacking,
+    occurrence: demandId,
+  };
+  return [item(state, caseId, about)];
+};
+
+/** For those whom a resolved item has left as they were. */
+export const afterReviewItems = (
+  state: CaseState,
+  caseId: string,
+  { reviewId, remaining }: ReviewNoted,
+): Outgoing[] => {
+  if (remaining === undefined) return [];
+  const held = state.groups.filter(({ groupId }) => remaining.groups.includes(groupId));
+  const about =
+    remaining.category === "MIXED_TIER_GROUP"
+      ? mixedItem(held)
+      : remaining.category === "POLICY_VIOLATION"
+        ? violationItem(state, held)
+        : unplacedItem(held);
+  return [item(state, caseId, { ...about, occurrence: reviewId })];
+};
+
+/** The closing took every item off the desks; whoever has no room when the case opens again needs a person as before. */
+export const reopenedItems = (state: CaseState, caseId: string, at: Date): Outgoing[] => {
+  const occurrence = at.toISOString();
+  const of = (letter: string) => state.groups.filter((_, i) => state.progress[i] === letter);
+  const unplaced = of("H").filter(({ tier, stay }) => tier !== undefined && stay !== undefined);
+  const failed = of("F").map(({ groupId }) => groupId);
+  const stuck = of("U").map(({ groupId }) => groupId);
+  const about: Omit<About, "occurrence">[] = [
+    ...(unplaced.length === 0 ? [] : [unplacedItem(unplaced)]),
+    ...failed.map((groupId) => ({
+      category: "BOOKING_FAILED" as const,
+      origin: "booking",
+      detail: "No hotel took this group before the case was closed.",
+      groups: [groupId],
+    })),
+    ...stuck.map((groupId) => ({
+      category: "BOOKING_FAILED" as const,
+      origin: "rollback",
+      detail: "The rollback was stuck when the case was closed; reconcile by hand.",
+      groups: [groupId],
+    })),
+  ];
+  return [
+    ...heldItems(state, caseId, occurrence),
+    ...about.map((one) => item(state, caseId, { ...one, occurrence })),
+  ];
+};

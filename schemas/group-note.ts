@@ -1,0 +1,15 @@
+/** Owns what a sub-case tells its case: the data of `case.note-group`. */
+
+/**
+ * Where a group stands, one letter. W waiting, H held for a review, A allocated, B room booked, F no room to be had,
+ * U rollback stuck, R resolved, D declined, C checked out, O not shown up, M housed by hand, X settled by hand without a
+ * room, N no room required.
+ */
+export type Stage = "W" | "H" | "A" | "B" | "F" | "U" | "R" | "D" | "C" | "O" | "M" | "X" | "N";
+
+export interface GroupNote {
+  groupId: string;
+  stage: Extract<Stage, "W" | "A" | "B" | "F" | "U" | "R" | "D" | "C" | "O">;
+  /** Of the group's sagas, from 1: notes of an earlier one are late. */
+  round: number;
+}
