@@ -42,8 +42,8 @@ const subCase = {
   },
 };
 
-/** Every case is one that the reader may see. */
-const cases = { name: "case", actions: { head: () => ({ ok: {} }) } };
+/** Every case is open, and one that the reader may see. */
+const cases = { name: "case", actions: { head: () => ({ ok: {} }), "is-closed": () => ({ ok: false }) } };
 
 const { context, broker, advance, commandOf, send, ask } = await startActorsUnderTest(
   t,

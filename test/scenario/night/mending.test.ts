@@ -284,7 +284,7 @@ t.test("a case is closed, and opened again", async (t) => {
 
 /** The front desk of whichever hotel vendor has this group's booking. */
 const atDesk = async (caseUrn: string, groupIds: string[], state: string): Promise<void> => {
-  for (const { groupId = "", vendor, subCaseUrn = "" } of (await detail(caseUrn)).reservations) {
+  for (const { groupId = "", vendor = "", subCaseUrn = "" } of (await detail(caseUrn)).reservations) {
     if (!groupIds.includes(groupId)) continue;
     const referencePrefix = `${subCaseUrn.slice("urn:sub-case:".length)}.`;
     await night.desk(vendor, { referencePrefix, state });

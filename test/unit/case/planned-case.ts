@@ -1,12 +1,13 @@
 // Cases for the tables of planning and progress: so many parties of one booking each, opened, provisioned and planned.
 import { decide } from "../../../actors/case/decide.ts";
 import { outgoing } from "../../../actors/case/reactions.ts";
-import { type CaseEvent, type CaseState, evolve, type Stage } from "../../../actors/case/state.ts";
+import { type CaseEvent, type CaseState, evolve } from "../../../actors/case/state.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
+import type { Stage } from "../../../schemas/group-note.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
 import { urn } from "../../../schemas/urn.ts";
 import type { Tier } from "../../../schemas/vocabulary.ts";
-import { eventsOf, folded, received, supervisor } from "../../harness/given.ts";
+import { eventsOf, folded, received, secondsLater, supervisor } from "../../harness/given.ts";
 import { policy } from "../../harness/policies.ts";
 
 export const rules = { decide, evolve, outgoing };
@@ -62,7 +63,33 @@ export const approve = (events: CaseEvent[], i = 0) =>
   human("approve-demand", { demandUrn: demandUrn(events, i), reason: "Full house" });
 export const reject = (events: CaseEvent[], i = 0) =>
   human("reject-demand", { demandUrn: demandUrn(events, i), reason: "Airport closed" });
-export const noteGroup = (groupId: string | undefined, stage: Stage) =>
-  received("case.note-group", { groupId, stage });
+export const noteGroup = (groupId: string | undefined, stage: Stage, round = 1) =>
+  received("case.note-group", { groupId, stage, round });
+/** A note as the tables write it: its letter, and the round where it isn't the first (`B2`). */
+export const note = (groupId: string | undefined, letterAndRound: string) =>
+  noteGroup(groupId, letterAndRound[0] as Stage, Number(letterAndRound.slice(1) || "1"));
+/** What a resolved review item tells. */
+export const noteReview = (
+  category: string,
+  resolution: string,
+  affectedGroups: string[],
+  origin = category === "BOOKING_FAILED" ? "booking" : "planning",
+) => received("case.note-review", { reviewId: "XN-REVIEW", category, origin, affectedGroups, resolution });
+export const reviewItem = (category: string, affectedGroups: string[], more: object = {}) => ({
+  to: "command" as const,
+  name: "review.open",
+  data: { caseId, airport: "JFK", category, affectedGroups, ...more },
+});
+/** The same case with its groups at these letters, each in its first round, and no wave awaited. */
+export const standingAt = (events: CaseEvent[], progress: string): CaseEvent[] => {
+  const { awaiting: _, ...state } = stateOf(events);
+  return [{ type: "case.registered", data: { ...state, progress, rounds: "1".repeat(progress.length) } }];
+};
+export const close = human("close", { reason: "All are home" });
+export const reopen = human(
+  "reopen",
+  { reason: "One came back" },
+  { now: secondsLater(100), principal: { ...supervisor, role: "ADMIN" } },
+);
 export const noteWave = (events: CaseEvent[], allocated: string[], unplaced: string[] = []) =>
   received("case.note-wave", { waveId: stateOf(events).waveId, allocated, unplaced });

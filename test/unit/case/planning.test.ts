@@ -271,9 +271,21 @@ t.test("allocation by hand", async (t) => {
       data: { demandId: stateOf(approved).demands[0]?.demandId as string, progress: "AW" },
     })
     .sends({ to: "command", name: "wave.run" });
-  given(...eventsOf(rules, half, noteGroup(second, "F")))
+  given(...eventsOf(rules, half, noteGroup(first, "F")))
     .when(allocate)
-    .refused("conflict/state");
+    .then({ type: "case.wave-requested", data: { progress: "WW" } });
+  for (const [letter, round] of [
+    ["B", 1],
+    ["U", 1],
+    ["D", 1],
+  ] as const)
+    given(...eventsOf(rules, half, noteGroup(first, letter, round), noteGroup(second, letter, round)))
+      .when(allocate)
+      .refused("conflict/state");
+  const full = eventsOf(rules, approved, noteWave(approved, [first, second]), noteGroup(second, "R"));
+  given(...eventsOf(rules, full, noteGroup(first, "R"), noteGroup(first, "F")))
+    .when(allocate)
+    .leads({ progress: "WR", demands: [{ state: "FULFILLED" }], awaiting: { step: "wave" } });
 });
 
 t.test("a closed case takes nothing more", async (t) => {

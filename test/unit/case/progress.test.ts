@@ -1,7 +1,7 @@
 // How a case follows its groups, as tables: what a wave tells, what groups tell in any order, what is settled, what is asked again.
 import t from "tap";
 import { placeable } from "../../../actors/case/capacity.ts";
-import { type CaseEvent, type Stage, technicalEvents } from "../../../actors/case/state.ts";
+import { type CaseEvent, technicalEvents } from "../../../actors/case/state.ts";
 import { alike, eventsOf, givenOf, received, secondsLater } from "../../harness/given.ts";
 import {
   approve,
@@ -10,13 +10,17 @@ import {
   economy,
   groupIds,
   human,
+  next as nextFlight,
+  note,
   noteGroup,
   noteWave,
   open,
   pair,
+  plan,
   plannedCase,
   provisionedCase,
   requestDemand,
+  reviewItem,
   rules,
   stateOf,
   typesOf,
@@ -56,25 +60,67 @@ t.test("what a wave tells", async (t) => {
 
 t.test("what groups tell, in any order", async (t) => {
   const given = givenOf(t, rules, caseId);
-  const moves: [Stage[], Stage, string][] = [
-    [["A"], "B", "B"],
-    [[], "B", "B"],
-    [["B"], "B", "same"],
-    [["R"], "B", "same"],
-    [["D"], "B", "same"],
-    [["R"], "D", "same"],
-    [["D"], "R", "same"],
-    [["F"], "R", "R"],
-    [["B"], "D", "D"],
-    [["B"], "F", "F"],
+  /** What was told, what is told now, and where the group stands then; undefined: where it stood. */
+  const moves: [string, string, string?][] = [
+    ["", "B", "B"],
+    ["A", "B", "B"],
+    ["B", "R", "R"],
+    ["B", "F", "F"],
+    ["B", "D", "D"],
+    ["B", "O", "O"],
+    ["R", "C", "C"],
+    ["R", "O", "O"],
+    ["O", "C", "C"],
+    ["R", "F", "F"],
+    ["R", "U", "U"],
+    ["U", "D", "D"],
+    ["U", "F", "F"],
+    ["U", "C", "C"],
+    ["A", "W", "W"],
+    // Late within a round.
+    ["F", "W"],
+    ["W", "A"],
+    ["B", "A"],
+    ["B", "W"],
+    ["R", "B"],
+    ["F", "B"],
+    ["F", "A"],
+    ["F", "R"],
+    ["F", "U"],
+    ["D", "R"],
+    ["D", "B"],
+    ["D", "F"],
+    ["C", "R"],
+    ["C", "O"],
+    ["C", "B"],
+    ["R", "R"],
+    // A later round counts, whatever it tells.
+    ["F", "A2", "A"],
+    ["F", "B2", "B"],
+    ["W", "B2", "B"],
+    ["B", "W2", "W"],
+    ["F", "W2", "W"],
+    ["F2", "F3", "F"],
+    ["F", "R2", "R"],
+    ["C", "A2", "A"],
+    ["F9", "B12", "B"],
+    // An earlier one never does.
+    ["A2", "F"],
+    ["B2", "F"],
+    ["W2", "F"],
+    ["W2", "W"],
+    ["R2", "C"],
+    ["B3", "R2"],
+    ["B12", "F9"],
+    ["B2", "D0"],
   ];
-  for (const [past, stage, becomes] of moves) {
+  for (const [before, now, becomes] of moves) {
     // A second group keeps the case from being settled.
     const two = plannedCase([pair, pair], economy);
     const [group] = groupIds(two);
-    const story = eventsOf(rules, two, ...past.map((before) => noteGroup(group, before)));
-    const told = given(...story).when(noteGroup(group, stage));
-    if (becomes === "same") told.nothing();
+    const story = eventsOf(rules, two, ...(before === "" ? [] : [note(group, before)]));
+    const told = given(...story).when(note(group, now));
+    if (becomes === undefined) told.nothing();
     else told.then({ type: "case.group-noted", data: { progress: `${becomes}W` } });
   }
   const [only] = groupIds(plannedCase([pair], economy));
@@ -82,22 +128,114 @@ t.test("what groups tell, in any order", async (t) => {
     .when(noteGroup("nobody", "B"))
     .nothing();
   given().when(noteGroup(only, "B")).notYet();
+  const unneeded = eventsOf(rules, provisionedCase([pair, pair], nextFlight("2026-11-21T23:30:00Z")), [
+    plan,
+    economy,
+  ]);
+  given(...unneeded)
+    .when(note(groupIds(unneeded)[0], "A5"))
+    .nothing();
+  const many = plannedCase([pair, pair], economy);
+  const [, second] = groupIds(many);
+  given(...eventsOf(rules, many, note(second, "B35")))
+    .when(note(second, "R36"))
+    .leads({ progress: "WR", rounds: "0z" });
+});
+
+t.test("a group that went back to the case is placed again", async (t) => {
+  const given = givenOf(t, rules, caseId);
+  const running = plannedCase([pair, pair], economy);
+  const [a = "", b = ""] = groupIds(running);
+  const placed = eventsOf(rules, running, noteWave(running, [a, b]), note(b, "B"));
+  given(...placed)
+    .when(note(a, "W"))
+    .then(
+      { type: "case.group-noted", data: { progress: "WB", rounds: "11" } },
+      { type: "case.wave-requested", data: { progress: "WB" } },
+    )
+    .sends({ to: "command", name: "wave.run", data: { caseId } });
+  given(...running)
+    .when(note(a, "W"))
+    .then({ type: "case.group-noted", data: { progress: "WW" } });
+  const again = eventsOf(rules, placed, note(a, "W"));
+  t.not(stateOf(again).waveId, stateOf(placed).waveId, "by another wave");
+  given(...again)
+    .when(noteWave(again, [a]))
+    .leads({ progress: "AB" });
+  const third = eventsOf(rules, again, noteWave(again, [a]), note(a, "W2"));
+  given(...eventsOf(rules, third, noteWave(third, [], [a])))
+    .when(note(a, "W2"))
+    .nothing();
+  const holding = eventsOf(rules, running, noteWave(running, [b], [a]));
+  given(...holding)
+    .when(note(a, "W0"))
+    .nothing();
+  const unheard = eventsOf(rules, running, noteWave(running, [a, b]));
+  given(...unheard)
+    .when(note(a, "W0"))
+    .then({ type: "case.group-noted", data: { progress: "WA" } }, { type: "case.wave-requested" });
+  const byHand = eventsOf(rules, placed, note(a, "F"), note(a, "A2"));
+  given(...byHand)
+    .when(note(a, "W2"))
+    .then({ type: "case.group-noted", data: { progress: "WB" } }, { type: "case.wave-requested" });
+});
+
+t.test("who was on a desk is taken off it", async (t) => {
+  const given = givenOf(t, rules, caseId);
+  const running = plannedCase([pair, pair], economy);
+  const [a = "", b = ""] = groupIds(running);
+  const housed = (groupId: string) => ({
+    to: "command" as const,
+    name: "review.note-housed",
+    entity: caseId,
+    data: { groupId },
+  });
+  const held = eventsOf(rules, running, noteWave(running, [a], [b]));
+  alike(t, stateOf(held).onDesk, [b], "held by the wave");
+  given(...held)
+    .when(note(a, "B"))
+    .then({ type: "case.group-noted", data: { housed: [] } }, { type: "demand.settled" });
+  const again = eventsOf(rules, held, human("allocate", {}));
+  alike(t, stateOf(again), { progress: "AW", onDesk: [b] }, "tried again, still on the desk");
+  given(...again)
+    .when(note(b, "B"))
+    .then({ type: "case.group-noted", data: { housed: [b] } })
+    .leads({ onDesk: [] })
+    .sends(housed(b));
+  const failed = eventsOf(rules, running, noteWave(running, [a, b]), note(a, "F"));
+  alike(t, stateOf(failed).onDesk, [a], "failed");
+  given(...failed)
+    .when(note(a, "B2"))
+    .leads({ onDesk: [], progress: "BA" })
+    .sends(housed(a));
+  given(...eventsOf(rules, failed, note(a, "A2")))
+    .when(note(a, "F2"))
+    .leads({ onDesk: [a] })
+    .sends();
+  given(...eventsOf(rules, failed, note(a, "B2")))
+    .when(note(a, "R2"))
+    .sends();
+  const stuck = eventsOf(rules, running, note(a, "B"), note(a, "U"));
+  alike(t, stateOf(stuck).onDesk, [], "a stuck rollback is not about a room");
 });
 
 t.test("what is settled when nobody is on the way", async (t) => {
-  const table: [string, Stage[], string, boolean][] = [
+  const table: [string, string[], string, boolean][] = [
     ["all booked", ["B", "B"], "FULFILLED", false],
     ["all resolved", ["R", "R"], "FULFILLED", true],
     ["one failed", ["B", "F"], "PARTIAL", false],
     ["one declined", ["R", "D"], "FULFILLED", true],
+    ["one did not come", ["R", "O"], "FULFILLED", true],
+    ["one is stuck in its rollback", ["B", "U"], "FULFILLED", false],
     ["one is still on the way", ["B"], "APPROVED", false],
     ["none booked", ["F", "F"], "APPROVED", false],
-    ["one failed, then was helped", ["B", "F", "R"], "FULFILLED", false],
+    ["one failed, then was helped", ["B", "F", "R2"], "FULFILLED", false],
+    ["one failed, then was helped, the other came", ["R", "F", "R2"], "FULFILLED", true],
   ];
   for (const [what, stages, demand, resolved] of table) {
     const two = plannedCase([pair, pair], economy);
     const groups = groupIds(two);
-    const notes = stages.map((stage, i) => noteGroup(groups[Math.min(i, 1)], stage));
+    const notes = stages.map((stage, i) => note(groups[Math.min(i, 1)], stage));
     const story = eventsOf(rules, two, noteWave(two, groups), ...notes);
     alike(t, stateOf(story).demands, [{ state: demand }], what);
     t.equal(
@@ -106,11 +244,46 @@ t.test("what is settled when nobody is on the way", async (t) => {
       `${what}: resolved`,
     );
     t.strictSame(
-      typesOf(eventsOf(rules, story, noteGroup(groups[0], stages[0] as Stage))),
+      typesOf(eventsOf(rules, story, note(groups[0], stages[0] as string))),
       typesOf(story),
       `${what}: told twice is told once`,
     );
   }
+});
+
+t.test("a demand that is partly fulfilled is somebody's work, once", async (t) => {
+  const given = givenOf(t, rules, caseId);
+  const running = plannedCase([pair, pair, pair], economy);
+  const [a = "", b = "", c = ""] = groupIds(running);
+  const { demandId = "" } = stateOf(running).demands[0] ?? {};
+  const placed = eventsOf(rules, running, noteWave(running, [a, b], [c]), note(a, "B"));
+  given(...placed)
+    .when(note(b, "F"))
+    .then(
+      { type: "case.group-noted" },
+      { type: "demand.settled", data: { demandId, state: "PARTIAL", lacking: [b, c] } },
+    )
+    .leads({ demands: [{ state: "PARTIAL", lacking: [b, c] }] })
+    .sends(
+      { to: "internal", type: "demand.settled", data: { state: "PARTIAL", lacking: [b, c] } },
+      reviewItem("PARTIAL_FULFILLMENT", [b, c], { origin: "demand", occurrence: demandId }),
+    );
+  const partial = eventsOf(rules, placed, note(b, "F"));
+  given(...eventsOf(rules, partial, note(b, "A2")))
+    .when(note(b, "F2"))
+    .then({ type: "case.group-noted" })
+    .sends();
+  const whole = eventsOf(rules, partial, note(b, "B2"), human("allocate", {}));
+  given(...eventsOf(rules, whole, noteWave(whole, [c])))
+    .when(note(c, "B"))
+    .then(
+      { type: "case.group-noted", data: { housed: [c] } },
+      { type: "demand.settled", data: { state: "FULFILLED", lacking: [] } },
+    )
+    .sends(
+      { to: "command", name: "review.note-housed", data: { groupId: c } },
+      { to: "internal", type: "demand.settled" },
+    );
 });
 
 t.test("rooms are given out as far as they are approved", async (t) => {

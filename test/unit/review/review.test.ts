@@ -1,11 +1,12 @@
 // The rules of manual review items, as tables: what opens one, who may work it, what a missed deadline does.
 import t from "tap";
 import { decideReview, reviewIdOf } from "../../../actors/review/decide.ts";
-import { reviewItems } from "../../../actors/review/service.ts";
+import { reviewActor, reviewItems } from "../../../actors/review/service.ts";
 import { evolveReview, type ReviewEvent, type ReviewItem } from "../../../actors/review/state.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
 import { messagesOf } from "../../../actors/runtime/handle.ts";
-import type { Principal } from "../../../schemas/command.ts";
+import type { ActorContext } from "../../../actors/runtime/host.ts";
+import type { Command, Principal } from "../../../schemas/command.ts";
 import { Problem } from "../../../schemas/problems.ts";
 import type { OpenReview } from "../../../schemas/review.ts";
 import { parseUrn } from "../../../schemas/urn.ts";
@@ -147,6 +148,157 @@ t.test("missed deadlines", async (t) => {
   t.strictSame(decideReview(thrice, breach(315)), [], "overdue already");
 });
 
+const housed = (groupId: string) => command("note-group-housed", { groupId });
+const withdraw = command("withdraw", { reason: "All are home" });
+
+t.test("a closed case takes no item", async (t) => {
+  const closed = new Problem("conflict/state", "The case is closed.", { state: "CLOSED" });
+  t.throws(() => decideReview(undefined, opened, false), closed);
+  for (const gathered of [true, undefined])
+    t.equal(decideReview(undefined, opened, gathered)[0]?.type, "review.opened", "an open one does");
+  t.strictSame(decideReview(after(opened), opened, false), [], "what was opened before is settled");
+  t.equal(decideReview(after(opened), resolved, false)[0]?.type, "review.resolved", "and can be worked");
+
+  const calls: unknown[] = [];
+  const answering = (isClosed: boolean) =>
+    ({
+      call: async (action: string, query: { params: unknown }) => {
+        calls.push([action, query.params]);
+        return isClosed;
+      },
+    }) as unknown as ActorContext;
+  const [decider] = reviewActor(answering(false)).deciders ?? [];
+  t.equal(await decider?.gather?.(opened, undefined), true);
+  t.strictSame(calls, [["case.is-closed", { caseId }]]);
+  t.equal(await reviewActor(answering(true)).deciders?.[0]?.gather?.(opened, undefined), false);
+  t.equal(await decider?.gather?.(claimed, after(opened)), undefined, "nothing else asks");
+  t.equal(calls.length, 2);
+});
+
+t.test("a room found after all ends the items about rooms", async (t) => {
+  const item = (more: Partial<OpenReview>) => after(command("open", { ...failed, ...more }));
+  /** Category and origin, and whether a room settles it. */
+  const table: [OpenReview["category"], string, boolean][] = [
+    ["BOOKING_FAILED", "booking", true],
+    ["ALLOCATION_FAILED", "allocation", true],
+    ["PARTIAL_FULFILLMENT", "demand", true],
+    ["BOOKING_FAILED", "rollback", false],
+    ["BOOKING_FAILED", "in-doubt", false],
+    ["PARTIAL_FULFILLMENT", "transport", false],
+    ["PARTIAL_FULFILLMENT", "notify", false],
+    ["PAYMENT_FAILED", "card", false],
+    ["POLICY_VIOLATION", "planning", false],
+    ["MIXED_TIER_GROUP", "planning", false],
+    ["DATA_INCOMPLETE", "manifest", false],
+  ];
+  for (const [category, origin, about] of table) {
+    const events = decideReview(item({ category, origin, affectedGroups: ["G1"] }), housed("G1"));
+    t.strictSame(
+      events.map(({ type }) => type),
+      about ? ["review.group-housed", "review.resolved"] : [],
+      `${category} by ${origin}`,
+    );
+  }
+  const two = item({});
+  t.strictSame(decideReview(two, housed("G1")), [{ type: "review.group-housed", data: { groupId: "G1" } }]);
+  const half = after(opened, housed("G1"));
+  t.match(half, { status: "OPEN", housedGroups: ["G1"] }, "somebody still has none");
+  t.strictSame(decideReview(half, housed("G1")), [], "told twice is told once");
+  t.strictSame(decideReview(half, housed("G9")), [], "a group of somebody else's");
+  t.match(after(opened, housed("G2"), housed("G1")), {
+    status: "RESOLVED",
+    resolution: "HOUSED",
+    assignedTo: system.urn,
+    resolvedAt: start,
+    housedGroups: ["G2", "G1"],
+  });
+  t.match(after(opened, claimed, housed("G1"), housed("G2")), { status: "RESOLVED" }, "a claimed one, too");
+  t.strictSame(decideReview(after(opened, resolved), housed("G1")), [], "a resolved one stands");
+  t.throws(() => decideReview(undefined, housed("G1")), { code: "not-found/resource" });
+});
+
+t.test("the closing of its case takes an item off the desk", async (t) => {
+  for (const state of [after(opened), after(opened, claimed), after(opened, housed("G1"))])
+    t.match(decideReview(state, withdraw), [
+      {
+        type: "review.resolved",
+        data: { resolution: "CASE_CLOSED", reason: "All are home", by: system.urn },
+      },
+    ]);
+  t.strictSame(decideReview(after(opened, withdraw), withdraw), []);
+  t.strictSame(decideReview(after(opened, resolved), withdraw), []);
+  t.strictSame(reviewItems.timers?.(after(opened, withdraw) as ReviewItem), [], "and its deadline with it");
+  t.throws(() => decideReview(after(opened, withdraw), resolved), { code: "conflict/state" });
+});
+
+t.test("a housed group, or a closed case, reaches each item that is on a desk", async (t) => {
+  const asked: unknown[] = [];
+  const collection = {
+    find: (filter: unknown) => {
+      asked.push(filter);
+      return { project: () => ({ toArray: async () => [{ _id: "XN-I1" }, { _id: "XN-I2" }] }) };
+    },
+  };
+  const documents = { tenant: () => ({ collection: () => collection }) };
+  const { commands = {} } = reviewActor({ documents } as unknown as ActorContext);
+  const onDesk = { caseId, status: { $in: ["OPEN", "CLAIMED"] } };
+  const table: [string, object, object, string][] = [
+    ["note-housed", { groupId: "G1" }, { ...onDesk, affectedGroups: "G1" }, "note-group-housed"],
+    ["close-case", { reason: "All are home" }, onDesk, "withdraw"],
+  ];
+  for (const [name, data, filter, verb] of table) {
+    const sent: Command[] = [];
+    const dispatch = async (to: string, each: Command) => {
+      t.equal(to, verb);
+      sent.push(each);
+    };
+    const move = { ...command(name, data), entity: caseId };
+    for (let time = 0; time < 2; time++) await commands[name]?.(move, dispatch as never);
+    t.strictSame(asked.pop(), filter, name);
+    t.match(sent.slice(0, 2), [
+      { name: `review.${verb}`, entity: "XN-I1", data },
+      { name: `review.${verb}`, entity: "XN-I2", data },
+    ]);
+    const ids = sent.map(({ id }) => id);
+    t.strictSame(ids.slice(2), ids.slice(0, 2), "a repeat sends the same commands");
+    t.equal(new Set(ids).size, 2, "each item has its own");
+  }
+});
+
+t.test("a person's resolution sends the case back to its flow, automation's doesn't", async (t) => {
+  const sent = (before: ReviewItem | undefined, move: Received) => {
+    const events = decideReview(before, move);
+    const state = events.reduce<ReviewItem | undefined>(evolveReview, before) as ReviewItem;
+    return events.flatMap((event) =>
+      (reviewItems.outgoing?.(event, state, move, reviewIdOf(failed)) ?? []).filter(
+        ({ to }) => to === "command",
+      ),
+    );
+  };
+  t.strictSame(sent(after(opened), resolved), [
+    {
+      to: "command",
+      name: "case.note-review",
+      entity: caseId,
+      data: {
+        reviewId: reviewIdOf(failed),
+        category: "BOOKING_FAILED",
+        origin: "booking",
+        affectedGroups: ["G1", "G2"],
+        resolution: "REBOOKED",
+      },
+    },
+  ]);
+  const nothing: [string, ReviewItem | undefined, Received][] = [
+    ["opened", undefined, opened],
+    ["claimed", after(opened), claimed],
+    ["resolved again alike", after(opened, resolved), resolved],
+    ["housed", after(opened, housed("G1")), housed("G2")],
+    ["withdrawn", after(opened), withdraw],
+  ];
+  for (const [what, state, move] of nothing) t.strictSame(sent(state, move), [], what);
+});
+
 t.test("what a change tells: one event, one audit entry, both naming the case", async (t) => {
   const told = (before: ReviewItem | undefined, move: Received) => {
     const events = decideReview(before, move);
@@ -161,6 +313,7 @@ t.test("what a change tells: one event, one audit entry, both naming the case", 
   ]);
   t.match(told(after(opened, claimed), resolved), [
     { type: "review.resolved", data: { resolution: "REBOOKED", resolvedBy: "urn:user:ana" } },
+    { name: "case.note-review", entity: caseId, data: { resolution: "REBOOKED" } },
     {
       type: "audit.recorded",
       data: {
@@ -171,6 +324,18 @@ t.test("what a change tells: one event, one audit entry, both naming the case", 
         after: { state: "RESOLVED", resolution: "REBOOKED" },
       },
     },
+  ]);
+  t.match(told(after(opened, housed("G1")), housed("G2")), [
+    { type: "review.group-housed", data: { groupId: "G2", affectedGroups: ["G1", "G2"] } },
+    { type: "review.resolved", data: { resolution: "HOUSED", resolvedBy: system.urn } },
+    {
+      type: "audit.recorded",
+      data: { action: "review.note-group-housed", after: { state: "RESOLVED", resolution: "HOUSED" } },
+    },
+  ]);
+  t.match(told(after(opened, claimed), withdraw), [
+    { type: "review.resolved", data: { resolution: "CASE_CLOSED", reason: "All are home" } },
+    { type: "audit.recorded", data: { action: "review.resolve", reason: "All are home" } },
   ]);
   const missed = command("breach-sla", { dueAt: minutesLater(15).toISOString() }, system, minutesLater(15));
   t.match(told(after(opened), missed), [

@@ -9,6 +9,7 @@ import {
   internalSubject,
   parseSubject,
   splitName,
+  tenantCommandFilter,
   typeFilter,
 } from "../../../streams/subjects.ts";
 
@@ -36,6 +37,7 @@ t.test("round trips", async (t) => {
 
 t.test("filters", async (t) => {
   t.equal(commandFilter("XN", "case"), "cmd.XN.case.>");
+  t.equal(tenantCommandFilter("XN"), "cmd.XN.>");
   t.equal(typeFilter("evt", "case.opened"), "evt.*.case.opened.*");
   t.equal(typeFilter("int", "case.opened", "XN"), "int.XN.case.opened.*");
   t.equal(deadFilter(), "dead.>");
@@ -52,6 +54,7 @@ t.test("hostile tokens", async (t) => {
     t.throws(() => eventSubject("XN", "case.opened", token), TypeError, `case ${shown}`);
     t.throws(() => internalSubject("XN", "a.b", token), TypeError, `id ${shown}`);
     t.throws(() => commandFilter(token, "case"), TypeError, `filter ${shown}`);
+    t.throws(() => tenantCommandFilter(token), TypeError, `filter ${shown}`);
     t.throws(() => typeFilter("evt", "a.b", token), TypeError, `type filter ${shown}`);
     t.throws(() => deadSubject("XN", token, "x"), TypeError, `actor ${shown}`);
     t.throws(() => deadFilter(token), TypeError, `dead filter ${shown}`);

@@ -7,6 +7,7 @@ import {
   answer,
   calls,
   opened,
+  progressed,
   ready,
   reissue,
   review,
@@ -41,20 +42,34 @@ t.test("a call in doubt for the 8th time is somebody's work, once", async (t) =>
       ...(i === 0 ? [] : [reissue(100 * i)]),
       answer("book", "in-doubt", { now: secondsLater(100 * i) }),
     ]).flat();
-  const told = review("BOOKING_FAILED", "in-doubt", { occurrence: `book ${subCaseId}.room.1` });
+  const told = review("BOOKING_FAILED", "in-doubt", { occurrence: `book ${subCaseId}.room.1.1` });
   const asked = (times: number) =>
     eventsOf(rules, story(answer("hold")), ...at(times - 1), reissue(100 * (times - 1)));
   for (const times of [7, 9, 20])
     given(...asked(times))
       .when(answer("book", "in-doubt", { now: secondsLater(100 * times) }))
-      .sends();
+      .sends(progressed(2 / 8, `stayhub does not say whether it was done; asked ${times} times`));
+  const stillAsked = progressed(2 / 8, "stayhub does not say whether it was done; asked 8 times");
   given(...asked(8))
     .when(answer("book", "in-doubt", { now: secondsLater(800) }))
     .then({ type: "subcase.call-postponed", data: { call: { tries: 8, doubt: true } } })
-    .sends(told);
+    .sends(stillAsked, told);
   given(...asked(8))
     .when(answer("book", "unavailable", { now: secondsLater(800) }))
-    .sends(told);
+    .sends(stillAsked, told);
+  for (const [times, items] of [
+    [7, []],
+    [8, [told]],
+    [9, []],
+  ] as const)
+    given(...asked(times))
+      .when(reissue(100_000))
+      .then({ type: "subcase.call-reissued", data: { call: { tries: times + 1, doubt: true } } })
+      .sends(
+        { to: "command", name: "vendor-stayhub.book" },
+        progressed(2 / 8, `stayhub has not answered; asked ${times + 1} times`),
+        ...items,
+      );
 });
 
 t.test("graph events name the step that began, and the one that ended", async (t) => {
@@ -72,6 +87,6 @@ t.test("graph events name the step that began, and the one that ended", async (t
         data: { name: "hold", stepUrn: refused, result: "REFUSED", completedAt: evening },
       },
       { to: "internal", type: "graph.step-started", data: { name: "hold", stepUrn: next } },
-      calls("stayhub", "hold", "room.2"),
+      calls("stayhub", "hold", "room.1.2"),
     );
 });

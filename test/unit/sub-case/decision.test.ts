@@ -150,7 +150,7 @@ t.test("a rollback that is stuck is somebody's work", async (t) => {
     .sends(
       completed("DONE"),
       announced("subcase.compensation-failed", "COMPENSATION_FAILED"),
-      stage("F"),
+      stage("U"),
       review("BOOKING_FAILED", "rollback"),
     );
   const stuck = eventsOf(rules, rolling, ...done("cancel-ride", "cancel-card"), answer("cancel", "refused"));

@@ -50,7 +50,10 @@ export const opened = (more: Partial<SubCaseState> = {}): SubCaseEvent => ({
     pnrs: ["K7QX2M"],
     language: "en",
     flight,
+    round: 0,
     candidate: 0,
+    returns: 0,
+    compensations: [],
     steps: [],
     attemptedHotels: [],
     notices: [],
@@ -138,17 +141,18 @@ const results: Readonly<Record<VendorVerb, Record<string, unknown>>> = {
   send: { messageId: "M1", acceptedAt: "2026-11-21T21:00:01Z" },
 };
 
-/** What the reference of each verb ends in, while the first hotel is tried. */
-const references: Readonly<Record<VendorVerb, string>> = {
-  hold: "room.1",
-  book: "room.1",
-  cancel: "room.1",
-  "issue-card": "card.1",
-  "cancel-card": "card.1",
-  "book-ride": "ride.1",
-  "cancel-ride": "ride.1",
-  send: "offer-notice.1",
-};
+/** What the reference of each verb ends in, while the first hotel of this round is tried. */
+const referenceOf = (verb: VendorVerb, round: number): string =>
+  ({
+    hold: `room.${round}.1`,
+    book: `room.${round}.1`,
+    cancel: `room.${round}.1`,
+    "issue-card": `card.${round}`,
+    "cancel-card": `card.${round}`,
+    "book-ride": `ride.${round}`,
+    "cancel-ride": `ride.${round}`,
+    send: `offer-notice.${round}`,
+  })[verb];
 const vendors: Readonly<Record<string, string>> = {
   room: "stayhub",
   card: "cardworks",
@@ -160,15 +164,18 @@ const vendors: Readonly<Record<string, string>> = {
 type Outcome = VendorAnswer["outcome"];
 let answers = 0;
 
-/** @param reference what it ends in, e.g. `room.2` for the second hotel; default: the first try of its kind */
+/** @param reference what it ends in, e.g. `room.1.2` for the second hotel; default: the first try of its kind in the round */
 export const answer = (
   verb: VendorVerb,
   outcome: Outcome = "done",
   {
-    reference = references[verb],
+    round = 1,
+    reference = referenceOf(verb, round),
+    code = "SOLD_OUT",
     now = evening,
     tries,
-  }: { reference?: string; now?: Date; tries?: number } = {},
+    again,
+  }: { round?: number; reference?: string; code?: string; now?: Date; tries?: number; again?: number } = {},
 ): Received => {
   const data: VendorAnswer = {
     verb,
@@ -176,14 +183,20 @@ export const answer = (
     reference: `${subCaseId}.${reference}`,
     outcome,
     ...(tries === undefined ? {} : { tries }),
+    ...(again === undefined ? {} : { again }),
     ...(outcome === "done" ? { result: results[verb] } : {}),
-    ...(outcome === "refused" ? { code: "SOLD_OUT" } : {}),
+    ...(outcome === "refused" ? { code } : {}),
     ...(outcome === "done" ? {} : { detail: `${verb} is ${outcome}.` }),
   };
   return { ...received("sub-case.record-answer", data, { now }), id: `answer ${++answers}` };
 };
 
 export const done = (...verbs: VendorVerb[]): Received[] => verbs.map((verb) => answer(verb));
+export const doneIn = (round: number, ...verbs: VendorVerb[]): Received[] =>
+  verbs.map((verb) => answer(verb, "done", { round }));
+/** Hotel after hotel of a round answers the hold with a refusal. @param codes one a hotel, in their order */
+export const refusedBy = (round: number, ...codes: string[]): Received[] =>
+  codes.map((code, i) => answer("hold", "refused", { reference: `room.${round}.${i + 1}`, code }));
 export const forward = ["hold", "book", "issue-card", "book-ride", "send"] as const satisfies VendorVerb[];
 
 /** The story after these commands, from a group that is assigned and booked. */
@@ -209,15 +222,17 @@ export const calls = (vendor: string, verb: VendorVerb, reference: string) => ({
     replyTo: { name: "sub-case.record-answer", entity: subCaseId },
   },
 });
-export const stage = (letter: string) => ({
+export const stage = (letter: string, round = 1) => ({
   to: "command" as const,
   name: "case.note-group",
   entity: caseId,
-  data: { groupId: "K7QX2M", stage: letter },
+  data: { groupId: "K7QX2M", stage: letter, round },
 });
 export const started = { to: "internal", type: "graph.step-started", id: subCaseId } as const;
 export const completed = (result: string) =>
   ({ to: "internal", type: "graph.step-completed", id: subCaseId, data: { result } }) as const;
+export const progressed = (progress: number, message: string) =>
+  ({ to: "internal", type: "graph.step-progress", id: subCaseId, data: { progress, message } }) as const;
 export const announced = (type: string, status: string) => ({
   to: "public" as const,
   type,

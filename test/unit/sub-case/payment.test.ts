@@ -3,6 +3,7 @@ import t from "tap";
 import type { SubCaseEvent } from "../../../actors/sub-case/state.ts";
 import { eventsOf, givenOf } from "../../harness/given.ts";
 import {
+  announced,
   answer,
   assign,
   calls,
@@ -31,14 +32,15 @@ const story = (...commands: Parameters<typeof answer>[0][] | ReturnType<typeof a
     ...commands.map((each) => (typeof each === "string" ? answer(each) : each)),
   );
 const pay = (outcome: Parameters<typeof answer>[1] = "done", hotelNumber = 1) =>
-  answer("issue-card", outcome, { reference: `payment.${hotelNumber}` });
+  answer("issue-card", outcome, { reference: `payment.1.${hotelNumber}` });
 const takeBack = (outcome: Parameters<typeof answer>[1] = "done", hotelNumber = 1) =>
-  answer("cancel-card", outcome, { reference: `payment.${hotelNumber}` });
+  answer("cancel-card", outcome, { reference: `payment.1.${hotelNumber}` });
 const at = (
   hotelNumber: number,
   verb: Parameters<typeof answer>[0],
   outcome: Parameters<typeof answer>[1] = "done",
-) => answer(verb, outcome, { reference: `room.${hotelNumber}` });
+  code?: string,
+) => answer(verb, outcome, { reference: `room.1.${hotelNumber}`, ...(code === undefined ? {} : { code }) });
 
 t.test("the held rooms are paid with a card issued for just that", async (t) => {
   const given = givenOf(t, rules, subCaseId);
@@ -48,7 +50,7 @@ t.test("the held rooms are paid with a card issued for just that", async (t) => 
       { type: "subcase.step-completed" },
       { type: "subcase.step-started", data: { record: { name: "pay" } } },
     )
-    .sends(completed("DONE"), started, calls("cardworks", "issue-card", "payment.1"));
+    .sends(completed("DONE"), started, calls("cardworks", "issue-card", "payment.1.1"));
   const held = story(answer("hold"));
   t.match(stateOf(held).call?.request, {
     balance: { amountMinor: 12_000, currency: "USD" },
@@ -61,7 +63,7 @@ t.test("the held rooms are paid with a card issued for just that", async (t) => 
       { type: "subcase.step-started", data: { record: { name: "book" } } },
     )
     .leads({ payment: { cardId: "K1", vendor: "cardworks", status: "ACTIVE" } })
-    .sends(completed("DONE"), started, calls("stayhub", "book", "room.1"));
+    .sends(completed("DONE"), started, calls("stayhub", "book", "room.1.1"));
   const paid = story(answer("hold"), pay());
   t.strictSame(stateOf(paid).call?.request.payment, { method: "CARD", cardId: "K1" });
   t.notOk("card" in stateOf(paid), "it is not the passengers' wallet card");
@@ -97,7 +99,7 @@ t.test("a room that cannot be paid goes to the next hotel", async (t) => {
       { type: "subcase.step-started", data: { record: { name: "hold" } } },
     )
     .leads({ status: "PROCESSING", candidate: 1 })
-    .sends(completed("REFUSED"), started, calls("stayhub", "hold", "room.2"));
+    .sends(completed("REFUSED"), started, calls("stayhub", "hold", "room.1.2"));
 });
 
 t.test("a refused booking's card goes back before the next hotel is tried", async (t) => {
@@ -111,7 +113,7 @@ t.test("a refused booking's card goes back before the next hotel is tried", asyn
       { type: "subcase.step-started", data: { record: { name: "cancel-payment" } } },
     )
     .leads({ status: "PROCESSING", candidate: 1 })
-    .sends(completed("REFUSED"), started, calls("cardworks", "cancel-card", "payment.1"));
+    .sends(completed("REFUSED"), started, calls("cardworks", "cancel-card", "payment.1.1"));
   const refused = eventsOf(rules, paid, answer("book", "refused"));
   t.strictSame(stateOf(refused).call?.request, { cardId: "K1" });
   given(...refused)
@@ -121,13 +123,13 @@ t.test("a refused booking's card goes back before the next hotel is tried", asyn
       { type: "subcase.step-started", data: { record: { name: "hold" } } },
     )
     .leads({ payment: { status: "CANCELLED" } })
-    .sends(completed("DONE"), started, calls("stayhub", "hold", "room.2"));
+    .sends(completed("DONE"), started, calls("stayhub", "hold", "room.1.2"));
 
   const third = eventsOf(rules, refused, takeBack(), at(2, "hold", "refused"), at(3, "hold"));
   given(...third)
     .when(pay("done", 3))
-    .leads({ payment: { reference: `${subCaseId}.payment.3`, status: "ACTIVE" } });
-  const last = eventsOf(rules, third, pay("done", 3), at(3, "book", "refused"));
+    .leads({ payment: { reference: `${subCaseId}.payment.1.3`, status: "ACTIVE" } });
+  const last = eventsOf(rules, third, pay("done", 3), at(3, "book", "refused", "PAYMENT_DECLINED"));
   given(...last)
     .when(takeBack("done", 3))
     .then({ type: "subcase.step-completed" }, { type: "subcase.failed" })
@@ -139,13 +141,36 @@ t.test(
   async (t) => {
     const given = givenOf(t, rules, subCaseId);
     const stuck = (hotelNumber: number) =>
-      review("PAYMENT_FAILED", "payment", { occurrence: `${subCaseId}.payment.${hotelNumber}` });
+      review("PAYMENT_FAILED", "payment", { occurrence: `${subCaseId}.payment.1.${hotelNumber}` });
     const refused = story(answer("hold"), pay(), answer("book", "refused"));
     given(...refused)
       .when(takeBack("refused"))
       .then({ type: "subcase.step-failed", data: { result: "FAILED" } }, { type: "subcase.step-started" })
       .leads({ status: "PROCESSING", payment: { status: "ACTIVE" } })
-      .sends(completed("FAILED"), stuck(1), started, calls("stayhub", "hold", "room.2"));
+      .sends(completed("FAILED"), stuck(1), started, calls("stayhub", "hold", "room.1.2"));
+
+    for (const [code, status, letter] of [
+      ["SOLD_OUT", "PENDING", "W"],
+      ["INVALID_REQUEST", "FAILED", "F"],
+    ] as const) {
+      const [lone] = candidates;
+      const last = eventsOf(
+        rules,
+        [opened()],
+        assign({ candidates: lone === undefined ? [] : [lone] }),
+        answer("hold"),
+        pay(),
+        at(1, "book", "refused", code),
+      );
+      const [before, after] =
+        status === "FAILED"
+          ? [[announced("subcase.failed", status)], [review("BOOKING_FAILED", "booking")]]
+          : [[], []];
+      given(...last)
+        .when(takeBack("refused"))
+        .leads({ status, payment: { status: "ACTIVE" } })
+        .sends(completed("FAILED"), stuck(1), ...before, stage(letter), ...after);
+    }
 
     const booked = eventsOf(
       rules,
@@ -178,7 +203,7 @@ t.test("a rollback cancels the room, then what paid for it", async (t) => {
       { type: "subcase.step-completed" },
       { type: "subcase.step-started", data: { record: { name: "cancel-payment" } } },
     )
-    .sends(completed("DONE"), started, calls("cardworks", "cancel-card", "payment.1"));
+    .sends(completed("DONE"), started, calls("cardworks", "cancel-card", "payment.1.1"));
   given(...eventsOf(rules, rolling, answer("cancel")))
     .when(takeBack())
     .then({ type: "subcase.step-completed" }, { type: "subcase.rolled-back" })

@@ -13,6 +13,7 @@ import {
   done,
   forward,
   opened,
+  progressed,
   ready,
   reissue,
   review,
@@ -39,7 +40,7 @@ t.test("a wave's choice", async (t) => {
       },
     )
     .leads({ status: "PROCESSING", candidate: 0 })
-    .sends(announced("subcase.processing", "PROCESSING"), started, calls("stayhub", "hold", "room.1"));
+    .sends(announced("subcase.processing", "PROCESSING"), started, calls("stayhub", "hold", "room.1.1"));
   given(opened())
     .when(assign({ book: false }))
     .then({ type: "subcase.assigned" })
@@ -76,7 +77,7 @@ t.test("all goes well", async (t) => {
     .leads({
       reservation: { status: "PENDING", holdId: "H1", rooms: 1, totalMinor: 12_000, vendor: "stayhub" },
     })
-    .sends(completed("DONE"), started, calls("stayhub", "book", "room.1"));
+    .sends(completed("DONE"), started, calls("stayhub", "book", "room.1.1"));
   given(...story(answer("hold")))
     .when(answer("book"))
     .then(
@@ -151,18 +152,18 @@ t.test("all goes well", async (t) => {
   t.notMatch(told, /example\.com|2025550143|cardId/, "partners hear no contact and no card");
 });
 
-/** Each of the saga's calls: where it stands, its verb, its vendor, and what is lost with it. */
-const points: [VendorVerb, VendorVerb[], string][] = [
-  ["hold", [], "room"],
-  ["book", ["hold"], "room"],
-  ["issue-card", ["hold", "book"], "PAYMENT_FAILED"],
-  ["book-ride", ["hold", "book", "issue-card"], "PARTIAL_FULFILLMENT"],
-  ["send", ["hold", "book", "issue-card", "book-ride"], "PARTIAL_FULFILLMENT"],
+/** Each of the saga's calls: its verb, what was done before, what is lost with it, its vendor, and how far the saga is. */
+const points: [VendorVerb, VendorVerb[], string, string, number][] = [
+  ["hold", [], "room", "stayhub", 0],
+  ["book", ["hold"], "room", "stayhub", 2 / 8],
+  ["issue-card", ["hold", "book"], "PAYMENT_FAILED", "cardworks", 4 / 8],
+  ["book-ride", ["hold", "book", "issue-card"], "PARTIAL_FULFILLMENT", "ridefleet", 5 / 8],
+  ["send", ["hold", "book", "issue-card", "book-ride"], "PARTIAL_FULFILLMENT", "sendwell", 6 / 8],
 ];
 
 t.test("every step under every outcome", async (t) => {
   const given = givenOf(t, rules, subCaseId);
-  for (const [verb, before, lost] of points) {
+  for (const [verb, before, lost, vendor, far] of points) {
     const here = story(...done(...before));
     const refused = given(...here).when(answer(verb, "refused"));
     if (lost === "room") {
@@ -174,7 +175,7 @@ t.test("every step under every outcome", async (t) => {
         },
         {
           type: "subcase.step-started",
-          data: { record: { name: "hold" }, call: { reference: `${subCaseId}.room.2` } },
+          data: { record: { name: "hold" }, call: { reference: `${subCaseId}.room.1.2` } },
         },
       );
       refused.leads({
@@ -212,7 +213,7 @@ t.test("every step under every outcome", async (t) => {
         type: "subcase.call-postponed",
         data: { call: { tries: 1, doubt: false, postponed: true, dueAt: new Date(evening.getTime() + 500) } },
       })
-      .sends();
+      .sends(progressed(far, `${vendor} could not take it; asked once, and will be asked again`));
     const thrice = [answer(verb, "unavailable"), reissue(1), answer(verb, "unavailable"), reissue(3)];
     const given3 = eventsOf(rules, here, ...thrice, answer(verb, "unavailable"));
     t.ok(typesOf(given3).includes("subcase.step-failed"), `${verb}: three times unavailable is a refusal`);
@@ -223,7 +224,8 @@ t.test("every step under every outcome", async (t) => {
 
     given(...here)
       .when(answer(verb, "in-doubt"))
-      .then({ type: "subcase.call-postponed", data: { call: { doubt: true, postponed: true } } });
+      .then({ type: "subcase.call-postponed", data: { call: { doubt: true, postponed: true } } })
+      .sends(progressed(far, `${vendor} does not say whether it was done; asked once`));
     const doubtful = eventsOf(rules, here, answer(verb, "in-doubt"));
     const long = Array.from({ length: 12 }, (_, i) => [
       reissue(100 * (i + 1)),
@@ -239,7 +241,10 @@ t.test("every step under every outcome", async (t) => {
     given(...doubtful)
       .when(reissue(1))
       .then({ type: "subcase.call-reissued", data: { call: { doubt: true, tries: 2 } } })
-      .sends({ to: "command", data: { doubt: true } as never });
+      .sends(
+        { to: "command", data: { doubt: true } as never },
+        progressed(far, `${vendor} has not answered; asked twice`),
+      );
     t.equal(
       stateOf(eventsOf(rules, doubtful, answer(verb, "done"))).call?.verb === verb,
       false,
@@ -250,7 +255,7 @@ t.test("every step under every outcome", async (t) => {
 
 t.test("a call without an answer", async (t) => {
   const given = givenOf(t, rules, subCaseId);
-  for (const [verb, before] of points) {
+  for (const [verb, before, , vendor, far] of points) {
     const here = story(...done(...before));
     given(...here)
       .when(reissue(29))
@@ -261,7 +266,10 @@ t.test("a call without an answer", async (t) => {
         type: "subcase.call-reissued",
         data: { call: { tries: 2, doubt: true, postponed: false, dueAt: secondsLater(90) } },
       })
-      .sends({ to: "command", data: { doubt: true } as never });
+      .sends(
+        { to: "command", data: { doubt: true } as never },
+        progressed(far, `${vendor} has not answered; asked twice`),
+      );
     const again = eventsOf(rules, here, reissue(30));
     for (const late of ["refused", "unavailable", "in-doubt"] as const)
       given(...again)
@@ -278,7 +286,10 @@ t.test("a call without an answer", async (t) => {
     given(...postponed)
       .when(reissue(1))
       .then({ type: "subcase.call-reissued", data: { call: { tries: 2, doubt: false, postponed: false } } })
-      .sends({ to: "command", data: { doubt: false } as never });
+      .sends(
+        { to: "command", data: { doubt: false } as never },
+        progressed(far, `${vendor} has not answered; asked twice`),
+      );
   }
   given(...ready)
     .when(reissue(999))
@@ -290,15 +301,15 @@ t.test("from hotel to hotel", async (t) => {
   const given = givenOf(t, rules, subCaseId);
   const third = story(
     answer("hold", "refused"),
-    answer("hold", "done", { reference: "room.2" }),
-    answer("book", "refused", { reference: "room.2" }),
+    answer("hold", "done", { reference: "room.1.2" }),
+    answer("book", "refused", { reference: "room.1.2" }),
   );
   t.match(stateOf(third), {
     candidate: 2,
     attemptedHotels: [{ hotelUrn: "urn:hotel:astor" }, { hotelUrn: "urn:hotel:biltmore" }],
   });
   given(...third)
-    .when(answer("hold", "refused", { reference: "room.3" }))
+    .when(answer("hold", "refused", { reference: "room.1.3", code: "INVALID_REQUEST" }))
     .then(
       { type: "subcase.step-failed" },
       { type: "subcase.hotel-refused" },
@@ -311,7 +322,11 @@ t.test("from hotel to hotel", async (t) => {
       stage("F"),
       review("BOOKING_FAILED", "booking", { detail: "Every hotel tried refused: 3 of them." }),
     );
-  const failed = eventsOf(rules, third, answer("hold", "refused", { reference: "room.3" }));
+  const failed = eventsOf(
+    rules,
+    third,
+    answer("hold", "refused", { reference: "room.1.3", code: "INVALID_REQUEST" }),
+  );
   t.notOk("call" in stateOf(failed));
   given(...failed)
     .when(accept)
@@ -319,12 +334,12 @@ t.test("from hotel to hotel", async (t) => {
   const lucky = eventsOf(
     rules,
     third,
-    answer("hold", "done", { reference: "room.3" }),
-    answer("book", "done", { reference: "room.3" }),
+    answer("hold", "done", { reference: "room.1.3" }),
+    answer("book", "done", { reference: "room.1.3" }),
   );
   t.match(stateOf(lucky).reservation, {
     hotelUrn: "urn:hotel:carlton",
-    reference: `${subCaseId}.room.3`,
+    reference: `${subCaseId}.room.1.3`,
     status: "CONFIRMED",
   });
 });

@@ -1,0 +1,281 @@
+// One group's night for the random model: its saga with all that is under way around it, and what must be true of it at every moment
+// and in the end.
+import { NotYet, type Received } from "../../../actors/runtime/decider.ts";
+import { outgoing } from "../../../actors/sub-case/reactions.ts";
+import type { SubCaseEvent, SubCaseState } from "../../../actors/sub-case/state.ts";
+import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
+import type { HotelCandidate } from "../../../schemas/assignment.ts";
+import type { GroupNote } from "../../../schemas/group-note.ts";
+import { Problem } from "../../../schemas/problems.ts";
+import type { OpenReview } from "../../../schemas/review.ts";
+import type { StayReport, VendorAnswer, VendorCall, VendorVerb } from "../../../schemas/vendor-call.ts";
+import { evening, eventsOf, folded, received, supervisor, trace } from "../../harness/given.ts";
+import { type Turn, type VendorsInMemory, vendorsInMemory } from "../../harness/vendors-in-memory.ts";
+import * as cases from "../case/planned-case.ts";
+import { assign, opened, rules } from "./group-story.ts";
+
+/** A case of two groups, the second of which keeps it from being settled. */
+const ofTwo = cases.plannedCase([cases.pair, cases.pair], cases.economy);
+const [inCase] = cases.groupIds(ofTwo);
+const live = ["BOOKED", "CHECKED_IN", "CHECKED_OUT", "NO_SHOW"];
+
+interface Sent {
+  vendor: string;
+  verb: VendorVerb;
+  call: VendorCall;
+  /** Which delivery of the command this is, from 1. */
+  attempt: number;
+}
+
+/** One group's saga with all that is under way around it. */
+export class Night {
+  state: SubCaseState = folded(rules, [opened()]) as SubCaseState;
+  now = evening;
+  readonly commands: Sent[] = [];
+  readonly answers: VendorAnswer[] = [];
+  /** What review items were opened about: `<origin> <occurrence>`. */
+  readonly reviews: string[] = [];
+  /** What the case is told, in order. */
+  readonly notes: GroupNote[] = [];
+  /** What hotels tell of stays: they tell it again whenever they are asked. */
+  readonly stays: StayReport[] = [];
+  #waves = 0;
+  readonly #refusedAnew = new Set<string>();
+  readonly #turns: Turn[] = [];
+  readonly vendors: VendorsInMemory = vendorsInMemory(() => this.#turns.shift() ?? "done");
+
+  tell(name: string, data: unknown = {}, more: Partial<Received> = {}): void {
+    const command = received(`sub-case.${name}`, data, { now: this.now, ...more });
+    const events: SubCaseEvent[] = rules.decide(this.state, command);
+    this.state = folded(rules, events, this.state) as SubCaseState;
+    for (const message of events.flatMap((event) => outgoing(event, this.state))) {
+      const [, vendor, verb] = (message.to === "command" && /^vendor-(.+)\.(.+)$/.exec(message.name)) || [];
+      if (message.to === "command" && message.name === "review.open") {
+        const { origin, occurrence } = message.data as OpenReview;
+        this.reviews.push(`${origin} ${occurrence ?? ""}`.trim());
+      }
+      if (message.to === "command" && message.name === "case.note-group")
+        this.notes.push(message.data as GroupNote);
+      if (vendor === undefined || message.to !== "command") continue;
+      this.commands.push({
+        vendor,
+        verb: verb as VendorVerb,
+        call: message.data as VendorCall,
+        attempt: 1,
+      });
+    }
+  }
+
+  /** What a person does; what comes too early, too late or twice is refused. */
+  decide(name: string, data: unknown = {}): void {
+    try {
+      this.tell(name, data, { principal: supervisor });
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+    }
+  }
+
+  /** Another wave has hotels for the group; where it is not wanted it changes nothing. */
+  wave(candidates: HotelCandidate[]): void {
+    const waveId = `XN-WAVE${String(++this.#waves).padStart(4, "0")}`;
+    this.tell("assign", assign({ candidates, waveId }).data);
+  }
+
+  /** What the case, or a person, does for a group that has come to rest without a room. */
+  helpOn(candidates: HotelCandidate[]): void {
+    if (this.state.status === "COMPENSATION_FAILED") this.decide("compensate");
+    else this.wave(candidates);
+  }
+
+  /** Guests come, go, stay away, or find that the hotel has given their room to somebody else. */
+  stay(state: StayReport["state"]): void {
+    const { reservation } = this.state;
+    const { reference = "", bookingId = "" } = reservation ?? {};
+    const from = this.vendors.held.get(reference) ?? "";
+    // Who has declined doesn't come; what a hotel makes of a cancellation after an arrival is its own affair.
+    const comes = ["PROCESSING", "OFFER_READY", "RESOLVED"].includes(this.state.status);
+    const may = from === "BOOKED" || (from === "CHECKED_IN" && state === "CHECKED_OUT");
+    if (reservation?.status === "PENDING" || !may || !(comes || state === "CANCELLED")) return;
+    this.vendors.held.set(reference, state);
+    this.stays.push({ reference, bookingId, state, at: this.now.toISOString() });
+    this.report(this.stays.length - 1);
+  }
+
+  report(which: number): void {
+    const told = this.stays[which % this.stays.length];
+    if (told === undefined) return;
+    try {
+      this.tell("record-stay", told);
+    } catch (error) {
+      if (!(error instanceof NotYet)) throw error;
+    }
+  }
+
+  async carryOut(which: number, turn: Turn, lookup: Turn): Promise<void> {
+    const [sent] = this.commands.splice(which % this.commands.length, 1);
+    if (sent === undefined) return;
+    const { hotel, payment, transport, message } = this.vendors;
+    const instance = [hotel, payment, transport, message].find(({ name }) => name === sent.vendor) ?? hotel;
+    const { call, attempt } = sent;
+    if (call.again !== undefined) {
+      this.answers.push(this.#anew(sent, turn));
+      return;
+    }
+    this.#turns.splice(0, 2, ...(call.doubt || attempt > 1 ? [lookup, turn] : [turn]));
+    const answer = await carryOut(instance, sent.verb, call, { traceparent: trace.traceparent, attempt });
+    this.answers.push(answer);
+  }
+
+  /** Asked again by a person a vendor decides anew, once; the vendors in memory would only repeat what they said. */
+  #anew({ vendor, verb, call, attempt }: Sent, turn: Turn): VendorAnswer {
+    const { reference, tries, again = 0 } = call;
+    const answer = { verb, vendor, reference, tries, again };
+    if (this.vendors.held.get(reference) === "CANCELLED") return { ...answer, outcome: "done", result: {} };
+    if (attempt > 1) return { ...answer, outcome: "in-doubt", detail: "Delivered before." };
+    const key = `${verb} ${reference} ${again}`;
+    if (turn === "refused") this.#refusedAnew.add(key);
+    if (this.#refusedAnew.has(key) && turn !== "unavailable" && !turn.startsWith("lost"))
+      return { ...answer, outcome: "refused", code: "INVALID_REQUEST", detail: "no" };
+    if (this.#refusedAnew.has(key)) return { ...answer, outcome: "in-doubt", detail: "no answer" };
+    if (turn === "done" || turn === "lost-done") this.vendors.held.set(reference, "CANCELLED");
+    if (turn === "done") return { ...answer, outcome: "done", result: {} };
+    return { ...answer, outcome: turn === "unavailable" ? "unavailable" : "in-doubt", detail: "no answer" };
+  }
+
+  /** An adapter dies after its work, before or after its answer: the command comes again. */
+  async carryOutTwice(which: number, step: { turn: Turn; lookup: Turn; answered: boolean }): Promise<void> {
+    const sent = this.commands[which % this.commands.length];
+    if (sent === undefined) return;
+    await this.carryOut(which, step.turn, step.lookup);
+    if (!step.answered) this.answers.pop();
+    this.commands.push({ ...sent, attempt: sent.attempt + 1 });
+  }
+
+  deliver(which: number): void {
+    const [answer] = this.answers.splice(which % this.answers.length, 1);
+    if (answer !== undefined) this.tell("record-answer", answer);
+  }
+
+  wake(): void {
+    const { call } = this.state;
+    if (call === undefined) return;
+    this.now = new Date(Math.max(call.dueAt.getTime(), this.now.getTime()));
+    this.tell("reissue-call");
+  }
+
+  heldIn(...states: string[]): string[] {
+    return [...this.vendors.held]
+      .filter(([, state]) => states.includes(state))
+      .map(([reference]) => reference);
+  }
+
+  /** Of one kind: `room`, `ride`, `card`. */
+  #of(kind: string, ...states: string[]): string[] {
+    return this.heldIn(...states).filter((reference) => reference.includes(`.${kind}.`));
+  }
+
+  bookedRooms(): string[] {
+    return this.#of("room", "BOOKED");
+  }
+
+  /** Cards that pay for hotels. */
+  activePayments(): string[] {
+    return this.heldIn("ACTIVE").filter((reference) => reference.includes(".payment."));
+  }
+
+  /** What must be true at every moment. */
+  check(): void {
+    const { status, call, closedAt } = this.state;
+    const working = status === "PROCESSING" || status === "ROLLING_BACK";
+    if (closedAt === undefined && working !== (call !== undefined))
+      throw new Error(`nobody works on it, or two do: ${status}`);
+    for (const held of [this.#of("room", ...live), this.#of("card", "ACTIVE"), this.#of("ride", "BOOKED")])
+      if (held.length > 1) throw new Error(`two of a kind: ${held.join(", ")}`);
+  }
+
+  /** From now on everybody answers. */
+  async settle(): Promise<void> {
+    this.tell("resume");
+    await this.#quiet();
+    // A reconciliation finds what was told while nobody listened.
+    for (const [i] of this.stays.entries()) {
+      this.report(i);
+      await this.#quiet();
+    }
+  }
+
+  async #quiet(): Promise<void> {
+    for (
+      let round = 0;
+      this.state.call !== undefined || this.commands.length + this.answers.length > 0;
+      round++
+    ) {
+      if (round > 500) throw new Error("the saga comes to no end");
+      if (this.commands.length > 0) await this.carryOut(0, "done", "done");
+      else if (this.answers.length > 0) this.deliver(0);
+      else this.wake();
+      this.check();
+    }
+  }
+
+  /** What the saga believes is what the vendors hold, of this round and no other. */
+  checkEnd(): void {
+    const { status, reservation, card, ride, round } = this.state;
+    const holds = (believed: boolean, what: string, found: string[]) => {
+      if (found.length !== (believed ? 1 : 0))
+        throw new Error(`${status}: ${what} ${found.join(", ") || "none"}`);
+      for (const reference of found)
+        if (reference.split(".")[2] !== String(round)) throw new Error(`${reference} in round ${round}`);
+    };
+    const rooms = this.bookedRooms();
+    const [cards, rides] = [this.#of("card", "ACTIVE"), this.#of("ride", "BOOKED")];
+    holds(reservation?.status === "CONFIRMED", "room", rooms);
+    if (status === "OFFER_READY" || status === "RESOLVED")
+      holds(true, "room of the offer", this.#of("room", ...live));
+    holds(card?.status === "ACTIVE", "card", cards);
+    holds(ride?.status === "booked", "ride", rides);
+    if (status === "DECLINED" || status === "FAILED" || status === "PENDING")
+      for (const [what, found] of Object.entries({ rooms, cards, rides })) holds(false, what, found);
+    this.#checkPayments();
+    this.#checkCase();
+  }
+
+  /** In whatever order the case hears of it. */
+  #checkCase(): void {
+    const { status, reservation } = this.state;
+    const stayed = reservation?.status === "CHECKED_OUT" || reservation?.status === "NO_SHOW";
+    if (stayed) return;
+    const expected = letters[status];
+    for (const notes of [this.notes, [...this.notes].reverse()]) {
+      const told = notes.map(({ stage, round }) => cases.noteGroup(inCase, stage, round));
+      const [letter] = cases.stateOf(eventsOf(cases.rules, ofTwo, ...told)).progress;
+      if (letter !== expected)
+        throw new Error(`${status}, but ${letter} by ${notes.map((n) => n.stage + n.round).join(" ")}`);
+    }
+  }
+
+  /** A card is active for the room that it pays, or because it could not be taken back, of which somebody was told. */
+  #checkPayments(): void {
+    const { status, assignment, candidate } = this.state;
+    const paying = this.#of("room", ...live).map((reference) => reference.replace(".room.", ".payment."));
+    const told = (reference: string) =>
+      this.reviews.includes(`payment ${reference}`) || status === "COMPENSATION_FAILED";
+    for (const reference of this.activePayments())
+      if (!paying.includes(reference) && !told(reference))
+        throw new Error(`${status}: ${reference} is active for no room`);
+    const offered = status === "OFFER_READY" || status === "RESOLVED";
+    if (!offered || assignment?.candidates[candidate]?.payment !== "CARD") return;
+    if (!this.activePayments().includes(paying[0] as string))
+      throw new Error(`${status}: ${paying[0]} is not active`);
+  }
+}
+
+/** Where the case must think a group stands that has come to rest; a wave tells the case itself whom it has placed. */
+export const letters: Readonly<Record<string, string>> = {
+  PENDING: "W",
+  OFFER_READY: "B",
+  RESOLVED: "R",
+  DECLINED: "D",
+  FAILED: "F",
+  COMPENSATION_FAILED: "U",
+};
