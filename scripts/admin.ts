@@ -1,4 +1,5 @@
 // The command `scripts/admin`: finds the subcommand, opens what it needs of the running instance, prints its answer.
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { MongoClient } from "mongodb";
 import { Problem } from "../schemas/problems.ts";
@@ -12,6 +13,7 @@ import { tenantSubcommands } from "./administration/tenants.ts";
 import { unreachable, withoutPassword } from "./administration/unreachable.ts";
 import { vendorSubcommands } from "./administration/vendors.ts";
 import { readInstance } from "./supervisor/environment.ts";
+import { keyFiles } from "./supervisor/keys.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
 const subcommands: Record<string, Subcommand> = {
@@ -30,7 +32,8 @@ ${Object.values(subcommands)
   .map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
   .join("\n")}
 
-  --data <folder>  of the instance (default .data); NATS_URL and MONGODB_URL, when set, name its servers instead
+  --data <folder>  of the instance (default .data); NATS_URL and MONGODB_URL, when set, name its servers instead, and
+                   SEAL_KEY_FILE its sealing key
   --json           prints the answer as JSON
   --help           this text
 
@@ -61,6 +64,7 @@ async function main(args: string[]): Promise<boolean> {
   const opened = reachOf({
     natsUrl: () => process.env.NATS_URL || instance().natsUrl,
     mongodbUrl: () => process.env.MONGODB_URL || instance().mongodbUrl,
+    sealKeyFile: () => process.env.SEAL_KEY_FILE || join(instance().keysDir, keyFiles.seal),
   });
   try {
     const { json, text, failed = false } = await subcommand.run(values, positionals, opened.reach);
@@ -75,10 +79,11 @@ async function main(args: string[]): Promise<boolean> {
 interface Addresses {
   natsUrl(): string;
   mongodbUrl(): string;
+  sealKeyFile(): string;
 }
 
 /** Opens each at most once. */
-function reachOf({ natsUrl, mongodbUrl }: Addresses): { reach: Reach; close(): Promise<void> } {
+function reachOf({ natsUrl, mongodbUrl, sealKeyFile }: Addresses): { reach: Reach; close(): Promise<void> } {
   let client: Promise<InstanceClient> | undefined;
   let streams: Promise<Streams> | undefined;
   let documents: Promise<{ mongodb: MongoClient; databasePrefix: string }> | undefined;
@@ -98,6 +103,15 @@ function reachOf({ natsUrl, mongodbUrl }: Addresses): { reach: Reach; close(): P
       documents: () => {
         documents ??= openDocumentServer(mongodbUrl());
         return documents;
+      },
+      sealKey: async () => {
+        const { ConfigError, readSealKey } = await import("../config/config.ts");
+        try {
+          return readSealKey(sealKeyFile());
+        } catch (error) {
+          if (!(error instanceof ConfigError)) throw error;
+          throw new StartFailure(`${error.message}; --no-vendors leaves out what needs it`);
+        }
       },
     },
     close: async () => {

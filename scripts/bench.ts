@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmarks/benchmark.ts";
+import { compensation } from "./benchmarks/compensate.ts";
 import { gateway } from "./benchmarks/gateway.ts";
 import { memory } from "./benchmarks/memory.ts";
 import { loadAverage } from "./benchmarks/process-figures.ts";
@@ -10,14 +11,14 @@ import { push } from "./benchmarks/push.ts";
 import { read } from "./benchmarks/read.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
-const benchmarks: Record<string, Benchmark> = { push, memory, read, gateway };
+const benchmarks: Record<string, Benchmark> = { push, memory, read, gateway, compensation };
 
 const help = `Usage: scripts/bench [name…] [--json FILE]
 
 Runs benchmarks, each on an instance of its own with real servers (temporary folder, free ports); default: all.
 
 ${Object.entries(benchmarks)
-  .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`)
   .join("\n")}
 
   --json FILE  writes all figures there too

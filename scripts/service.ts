@@ -7,6 +7,7 @@ import { type Config, readConfig } from "../config/config.ts";
 import { settingsReference } from "../config/reference.ts";
 import { createStage } from "../gateway/stage.ts";
 import { type Gateway, startGateway } from "../gateway/start.ts";
+import { openClosedCases } from "../streams/closed-cases.ts";
 import { openStreams } from "../streams/connection.ts";
 import { openTenantDirectory } from "../streams/tenant-directory.ts";
 import { stopWithParent } from "./supervisor/parent-watch.ts";
@@ -40,6 +41,7 @@ const start = async (
   const role = roleOf(config.ROLE);
   const streams = await openStreams(config.NATS_URL, `stopover-${config.ROLE}`);
   const tenants = await openTenantDirectory(streams, log);
+  const closedCases = role.gateway ? await openClosedCases(streams, log) : undefined;
   const broker = createBroker(config, log);
   const documents =
     role.actors.length > 0 ? await openDocuments(config.MONGODB_URL, config.DATABASE_PREFIX) : undefined;
@@ -58,17 +60,19 @@ const start = async (
     const checks = {
       streams: streamsUp,
       broker: broker.started,
+      ...(closedCases === undefined ? {} : { closedCases: closedCases.live() }),
       ...(documents === undefined ? {} : { documents: documents.reachable() }),
     };
     return { ready: Object.values(checks).every(Boolean), checks };
   };
   let gateway: Gateway | undefined;
-  if (role.gateway) {
+  if (closedCases !== undefined) {
     const remote = role.actors.length === 0 ? { stage: createStage(broker) } : {};
     gateway = await startGateway({
       config,
       broker,
       tenants,
+      closedCases,
       log,
       now: () => new Date(),
       readiness,
@@ -82,6 +86,7 @@ const start = async (
       await actors?.stop();
       await broker.stop();
       tenants.close();
+      closedCases?.close();
       await documents?.close();
       await streams.close();
     },

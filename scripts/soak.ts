@@ -1,59 +1,111 @@
-// The command `scripts/soak`: which scenarios run, their seed, what they found, and the exit code.
+// The command `scripts/soak`: which scenarios run, their seed and numbers, what they found, and the exit code.
 import { parseArgs } from "node:util";
 import { documentsCrash } from "./soaking/documents-crash.ts";
 import { killPoints } from "./soaking/kill-points.ts";
 import { killed } from "./soaking/kills.ts";
-import type { Scenario } from "./soaking/scenario.ts";
+import { outages } from "./soaking/outages.ts";
+import type { Scenario, Sizes } from "./soaking/scenario.ts";
 import { waves } from "./soaking/waves.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
-const scenarios: Record<string, Scenario> = {
+// biome-ignore lint/suspicious/noExplicitAny: each scenario's run is typed by its own sizes where it is written
+const scenarios: Record<string, Scenario<any>> = {
   "documents-crash": documentsCrash,
   "kill-points": killPoints,
+  outages,
   waves,
   kills: killed,
 };
 
-const help = `Usage: scripts/soak [name…] [--seed N]
+const sizeNames = ["kills", "cases", "groups"] as const;
+
+const sizesShown = (sizes: Sizes = {}): string =>
+  Object.entries(sizes)
+    .map(([name, size]) => ` --${name} ${size}`)
+    .join("");
+
+const help = `Usage: scripts/soak [name…] [--seed N] [--kills N] [--cases N] [--groups N]
 
 Runs fault and load scenarios at full numbers, each on servers of its own; default: all. Minutes each.
 
 ${Object.entries(scenarios)
-  .map(([name, { summary }]) => `  ${name.padEnd(16)} ${summary}`)
+  .map(
+    ([name, { summary, sizes }]) =>
+      `  ${name.padEnd(16)} ${summary}${sizes === undefined ? "" : `\n${" ".repeat(19)}default:${sizesShown(sizes)}`}`,
+  )
   .join("\n")}
 
-  --seed N  draws the same moments and orders again (default: a new one, which is printed)
-  --help    this text
+  --seed N    draws the same moments and orders again (default: a new one, which is printed)
+  --kills N   how often a process is killed
+  --cases N   how many flights come in
+  --groups N  how many bookings each flight has
+  --help      this text
+
+Smaller numbers than the defaults are for trying; a number holds for the scenarios that show it as theirs.
 
 Exit code: 0 all as it should be, 1 faults found, 2 not understood.`;
 
-async function main(): Promise<boolean> {
+const wholeNumber = (name: string, text: string, least: number): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < least)
+    throw new StartFailure(`--${name} ${text}: a whole number from ${least} on is needed`);
+  return value;
+};
+
+const read = () => {
   const { values, positionals } = parseArgs({
-    options: { seed: { type: "string" }, help: { type: "boolean", default: false } },
+    options: {
+      seed: { type: "string" },
+      kills: { type: "string" },
+      cases: { type: "string" },
+      groups: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
     allowPositionals: true,
   });
-  if (values.help) {
-    console.log(help);
-    return true;
-  }
   const unknown = positionals.find((name) => scenarios[name] === undefined);
   if (unknown !== undefined)
     throw new StartFailure(`there is no scenario '${unknown}': see scripts/soak --help`);
-  const seed = values.seed === undefined ? Math.floor(Math.random() * 1e9) : Number(values.seed);
-  if (!Number.isInteger(seed)) throw new StartFailure(`--seed ${values.seed}: a whole number is needed`);
+  const asked = sizeNames.flatMap((name) => {
+    const text = values[name];
+    return text === undefined ? [] : [[name, wholeNumber(name, text, 1)] as const];
+  });
+  return {
+    isHelp: values.help,
+    seed: values.seed === undefined ? Math.floor(Math.random() * 1e9) : wholeNumber("seed", values.seed, 0),
+    sizes: Object.fromEntries(asked),
+    names: positionals.length > 0 ? positionals : Object.keys(scenarios),
+  };
+};
+
+/** What was asked for of the numbers that the scenario has. */
+const sizesFor = ({ sizes: own = {} }: Scenario, asked: Sizes): Sizes =>
+  Object.fromEntries(Object.entries(own).map(([name, size]) => [name, asked[name] ?? size]));
+
+async function main(): Promise<boolean> {
+  const { isHelp, seed, sizes: asked, names } = read();
+  if (isHelp) {
+    console.log(help);
+    return true;
+  }
   const stopping = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) {
     process.once(name, () => stopping.abort(new StartFailure(`stopped by ${name}`)));
   }
   let sound = true;
-  for (const name of positionals.length > 0 ? positionals : Object.keys(scenarios)) {
-    console.log(`== ${name} --seed ${seed}`);
+  for (const name of names) {
+    const scenario = scenarios[name];
+    if (scenario === undefined) continue;
+    const sizes = sizesFor(scenario, asked);
+    const command = `scripts/soak ${name}${sizesShown(sizes)} --seed ${seed}`;
+    console.log(`== ${command}`);
     const say = (line: string): void => console.error(`  ${line}`);
-    const result = await scenarios[name]?.run({ seed, say, signal: stopping.signal });
-    if (result === undefined) continue;
+    const result = await scenario.run({ seed, sizes, say, signal: stopping.signal });
     console.log(result.done);
     for (const fault of result.faults) console.log(`FAULT ${fault}`);
-    console.log(result.faults.length === 0 ? "no faults" : `${result.faults.length} faults`);
+    console.log(
+      result.faults.length === 0 ? "no faults" : `${result.faults.length} faults; again with: ${command}`,
+    );
     if (result.faults.length > 0) sound = false;
   }
   return sound;

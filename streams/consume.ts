@@ -15,6 +15,7 @@ import { outageOf } from "./outage.ts";
 import { publish } from "./publish.ts";
 import { deadSubject, parseSubject } from "./subjects.ts";
 import type { StreamName } from "./topology.ts";
+import { takeTurn } from "./turns.ts";
 
 /** What becomes of a message. `later` is redelivered after the delay; `dead` is put aside with its reason. */
 export type Disposition =
@@ -171,6 +172,7 @@ class Worker {
   /** Waits for a free place, so that no more than `concurrency` messages are held in this process. */
   async #take(message: JsMsg): Promise<void> {
     while (this.#running.size >= this.#consumption.concurrency) await Promise.race(this.#running);
+    await takeTurn();
     const work = this.#work(message).finally(() => this.#running.delete(work));
     this.#running.add(work);
   }

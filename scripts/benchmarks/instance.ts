@@ -47,14 +47,17 @@ export class OwnInstance {
   readonly sandboxUrl: string;
   readonly streams: Streams;
   readonly client: InstanceClient;
-  readonly nats: Running;
-  readonly documents: Running;
   readonly sandbox: Running;
+  nats: Running;
+  documents: Running;
   service: Running;
   readonly #options: OwnInstanceOptions;
 
   private constructor(
-    parts: Omit<OwnInstance, "stop" | "restartService" | "partnerToken" | "operatorToken">,
+    parts: Omit<
+      OwnInstance,
+      "stop" | "restartService" | "killServer" | "control" | "partnerToken" | "operatorToken"
+    >,
     options: OwnInstanceOptions,
   ) {
     this.folder = parts.folder;
@@ -125,6 +128,20 @@ export class OwnInstance {
     this.service = await startService(this.folder, this.instance, merged);
   }
 
+  /** Kills one of the servers behind the service and starts it again on the same port and data. */
+  async killServer(name: "nats" | "documents"): Promise<void> {
+    const { url } = this[name];
+    await this[name].stop(0);
+    const port = Number(new URL(url).port);
+    const start = name === "nats" ? startServer : startDocumentServer;
+    this[name] = await start(this.folder, this.#options, port);
+  }
+
+  /** Settings of the sandbox: `{ "<name>" or "*": … }` (scripts/sandbox/README.md). */
+  control(settings: Record<string, unknown>): Promise<void> {
+    return controlSandbox(this.sandboxUrl, settings, this.#options.signal);
+  }
+
   /** Of the airline's first partner. */
   async partnerToken(airline: DemoAirline): Promise<string> {
     const { clientId, clientSecret } = airline.partners[0] as DemoAirline["partners"][number];
@@ -155,19 +172,24 @@ export class OwnInstance {
   }
 }
 
-const startServer = async (folder: string, { say, signal }: OwnInstanceOptions): Promise<Running> =>
+const startServer = async (
+  folder: string,
+  { say, signal }: OwnInstanceOptions,
+  port?: number,
+): Promise<Running> =>
   startNats({
     binary: await ensureNatsServer(natsCache, { onProgress: say, signal }),
     dataDir: join(folder, "nats"),
     logFile: join(folder, "logs/nats.log"),
     signal,
+    ...(port !== undefined && { port }),
   });
 
-const startDocumentServer = (folder: string, { signal }: OwnInstanceOptions): Promise<Running> =>
+const startDocumentServer = (folder: string, { signal }: OwnInstanceOptions, port = 0): Promise<Running> =>
   startScript({
     name: "documents",
     script: join(scripts, "embedded/documents/server.ts"),
-    args: ["--dir", join(folder, "documents"), "--port", "0"],
+    args: ["--dir", join(folder, "documents"), "--port", String(port)],
     env: process.env,
     logFile: join(folder, "logs/documents.log"),
     readyLine: /^listening (mongodb:\S+)/,
@@ -227,14 +249,22 @@ const provision = async (
       partners.map(({ clientId, webhookSecret }) => [clientId, { current: webhookSecret }]),
     ),
   );
+  await controlSandbox(sandboxUrl, { receiver: { secrets } }, signal);
+  return airlines;
+};
+
+const controlSandbox = async (
+  sandboxUrl: string,
+  settings: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<void> => {
   const told = await fetch(new URL("/control", sandboxUrl), {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ receiver: { secrets } }),
+    body: JSON.stringify(settings),
     signal,
   });
-  if (!told.ok) throw new Error(`the sandbox's receiver took no secrets: ${told.status}`);
-  return airlines;
+  if (!told.ok) throw new Error(`the sandbox took no settings: ${told.status} ${await told.text()}`);
 };
 
 /** Free now; the service names its port in its addresses, so it must be known before the start. */

@@ -62,7 +62,8 @@ const shared = {
   maxOccupancy: 2,
 } as const;
 
-const policies = (airline: string): PolicyBody[] => [
+/** Crew anywhere, and everybody else at JFK. */
+export const demoPolicies = (airline: string): PolicyBody[] => [
   {
     ...shared,
     name: "Stranded passengers at JFK",
@@ -174,7 +175,7 @@ const activatePolicies = async ({ instance, dataDir }: Provisioning, airline: st
   const token = await operatorToken(dataDir, airline, "ADMIN");
   const post = (path: string, body: unknown): Promise<Answer> =>
     request(instance.baseUrl, { method: "POST", path, token, body });
-  for (const policy of policies(airline)) {
+  for (const policy of demoPolicies(airline)) {
     const created = expectStatus(await post("/v1/policies", policy), 201, "creating a policy");
     const { urn } = created.body as { urn: string };
     expectStatus(

@@ -1,7 +1,12 @@
 /** Owns what a soak scenario is: a long run under load or faults, replayable from its seed, that ends in a list of faults. */
 
-export interface SoakRun {
+/** How much of what, by the name of its option: `kills`, `cases`, `groups`. */
+export type Sizes = Readonly<Record<string, number>>;
+
+export interface SoakRun<Of extends Sizes = Sizes> {
   seed: number;
+  /** The scenario's own, or what was asked for instead. */
+  sizes: Of;
   /** One line for the person who waits. */
   say(line: string): void;
   signal: AbortSignal;
@@ -14,9 +19,11 @@ export interface SoakResult {
   faults: string[];
 }
 
-export interface Scenario {
+export interface Scenario<Of extends Sizes = Sizes> {
   summary: string;
-  run(options: SoakRun): Promise<SoakResult>;
+  /** Full numbers; each can be changed by the option of its name. */
+  sizes?: Of;
+  run(options: SoakRun<Of>): Promise<SoakResult>;
 }
 
 /** Numbers from 0 up to 1, the same for the same seed (mulberry32). */

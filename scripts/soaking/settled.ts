@@ -1,16 +1,19 @@
 /** Owns telling when an instance under load has done all it was asked, and what stands wrong then. */
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Db, MongoClient } from "mongodb";
+import { readSealKey } from "../../config/config.ts";
 import { checkConsistency } from "../administration/consistency.ts";
 import type { OwnInstance } from "../benchmarks/instance.ts";
-import { checkLedgers } from "./ledgers.ts";
+import { keyFiles } from "../supervisor/keys.ts";
 import type { SoakResult } from "./scenario.ts";
 
 const lookEveryMs = 200;
 const quietLooks = 5;
+const vendorTimeoutMs = 8000;
 const databasePrefix = "stopover";
-/** Of what a push sets going; reviews and deliveries have timers of their own that are due hours later. */
-const collections = ["cases", "subCases", "waves"];
+/** Of what a push sets going; reviews have timers of their own that are due hours later. */
+const collections = ["cases", "subCases", "waves", "deliveries"];
 
 /** The first reason found why the instance is not at rest; undefined: nothing is under way. */
 const underWay = async ({ streams }: OwnInstance, databases: readonly Db[]): Promise<string | undefined> => {
@@ -54,19 +57,22 @@ export const checkSettled = async (
       databasePrefix,
       streams: own.streams,
       now: new Date(),
+      vendors: {
+        sealKey: readSealKey(join(own.instance.keysDir, keyFiles.seal)),
+        timeoutMs: vendorTimeoutMs,
+        signal: options.signal,
+      },
       // At rest nothing may wait, however young; else the reason is told above.
       ...(rest === undefined ? { overdueAfterMs: 0 } : {}),
     });
-    const ledgers = await checkLedgers(databases, own.sandboxUrl, options.signal);
     const faults = [
       ...(rest === undefined ? [] : [`not at rest after ${options.timeoutMs / 1000} s: ${rest}`]),
       ...findings.map(({ kind, about, detail }) => `${kind}: ${about}: ${detail}`),
-      ...ledgers.faults,
     ];
     const pushed = new Set(expectedCases);
     if (seen.openCases !== pushed.size)
       faults.push(`${pushed.size} cases were pushed, ${seen.openCases} stand open`);
-    const done = `${seen.openCases} cases, ${seen.passengers} passengers, ${ledgers.rooms} rooms, ${ledgers.offers} offers, ${ledgers.unfinished} groups without an offer`;
+    const done = `${seen.openCases} cases, ${seen.passengers} passengers, ${seen.rooms} rooms, ${seen.offers} offers, ${seen.unfinished} groups without an offer`;
     return { done, faults };
   } finally {
     await mongodb.close();

@@ -17,10 +17,11 @@ t.test("a service that keeps dying houses everybody once", { timeout: 235_000 },
       "after-vendor-answer@*.book#2",
       "before-ack@sub-case.record-answer#3",
     ],
-    decisionPoints: [
+    rollbackPoints: [
+      "after-vendor-answer@*.cancel-ride",
+      "before-ack@*.cancel-card",
       "after-vendor-answer@*.cancel",
-      "after-commit@sub-case.accept-offer#2",
-      "after-publish@subcase.resolved#2",
     ],
+    decisionPoints: ["after-commit@sub-case.accept-offer#2", "after-publish@subcase.resolved#2"],
   }),
 );
