@@ -68,6 +68,7 @@ export const auditActor = (context: ActorContext): Actor => ({
       filterSubjects: [typeFilter("int", "audit.recorded")],
       owner: "audit",
       concurrency: 64,
+      ackWaitMs: context.config.ACK_WAIT_MS,
       log: context.log,
       handle: (delivery) => append(context, delivery),
       beforeAck: () => context.faults("before-ack", "audit.recorded"),

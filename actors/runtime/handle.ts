@@ -9,7 +9,6 @@ import { type Clock, causedId, freshId } from "./clock.ts";
 import type { Change, Decider, DomainEvent, Outgoing, Received, Timer } from "./decider.ts";
 import type { TenantDocuments } from "./documents.ts";
 import type { Faults } from "./faults.ts";
-import { atPace } from "./pace.ts";
 import type { Relay } from "./relay.ts";
 import { systemCommand } from "./send.ts";
 import { KeyedQueue } from "./serial.ts";
@@ -70,7 +69,7 @@ const once = async <State extends object, Event extends DomainEvent>(
   const now = options.clock.now();
   const received: Received = { ...command, now };
   const filter = command.entity ? { _id: command.entity as never } : decider.locate?.(command);
-  const document = filter === undefined ? null : await atPace(command, () => collection.findOne(filter));
+  const document = filter === undefined ? null : await collection.findOne(filter);
   const before = document === null ? undefined : loadedOf(document, decider);
   if (before?.meta.handled.some(({ id }) => id === command.id)) {
     // It comes again because a process died with it: what that one had yet to publish needn't wait for the sweep.
@@ -87,7 +86,7 @@ const once = async <State extends object, Event extends DomainEvent>(
   }
   // Only now: asking again for what has been done already changes nothing, whatever version was seen.
   checkVersion(command, before);
-  return atPace(command, () => commitEvents(options, received, { entity, before, events }));
+  return commitEvents(options, received, { entity, before, events });
 };
 
 /** One write for all that follows from the decision; undefined when another writer was first. */

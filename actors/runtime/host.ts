@@ -12,6 +12,7 @@ import type { Streams } from "../../streams/connection.ts";
 import type { Consuming, Delivery } from "../../streams/consume.ts";
 import { outageOf } from "../../streams/outage.ts";
 import type { LiveTenantDirectory } from "../../streams/tenant-directory.ts";
+import { answering } from "../../streams/turns.ts";
 import type { Clock } from "./clock.ts";
 import { consumeCommands, consumeReactions } from "./consume.ts";
 import { type Decider, type DomainEvent, NotYet, type Reactions } from "./decider.ts";
@@ -252,11 +253,15 @@ const schemaOf = (
     }
   };
   const actions: ServiceSchema["actions"] = {};
+  const inTurn = <T>({ principal }: Command | Query, work: () => Promise<T>): Promise<T> =>
+    principal.surface === "system" ? work() : answering(work);
   for (const verb of verbsOf(actor)) {
-    actions[verb] = (ctx: { params: Command }) => answer(verb, () => execute(ctx.params));
+    actions[verb] = (ctx: { params: Command }) =>
+      answer(verb, () => inTurn(ctx.params, () => execute(ctx.params)));
   }
   for (const [name, query] of Object.entries(actor.queries ?? {})) {
-    actions[name] = (ctx: { params: Query }) => answer(name, async () => ({ ok: await query(ctx.params) }));
+    actions[name] = (ctx: { params: Query }) =>
+      answer(name, () => inTurn(ctx.params, async () => ({ ok: await query(ctx.params) })));
   }
   return { name: actor.name, actions };
 };

@@ -27,6 +27,8 @@ const nameOf = ({ firstName, lastName }: Passenger) => ({
   familyName: lastName ?? "Guest",
 });
 
+const standingRoom: ReadonlySet<string> = new Set(["CONFIRMED", "CHECKED_IN", "CHECKED_OUT", "NO_SHOW"]);
+
 /** Undefined: there is nothing to ask for, the step is left out. */
 export const requestOf = (
   subCaseId: string,
@@ -60,7 +62,8 @@ export const requestOf = (
             request: { bookingId: reservation.bookingId },
           };
     case "cancel-payment":
-      return payment?.status !== "ACTIVE"
+      // A room that stands is paid with it.
+      return payment?.status !== "ACTIVE" || standingRoom.has(reservation?.status ?? "")
         ? undefined
         : {
             verb: "cancel-card",

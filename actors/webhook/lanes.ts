@@ -131,7 +131,7 @@ export class Lanes {
     const { clientId } = recipient;
     const lane: Lane = { ...as, consuming: [], moved: false, notedAt: clock.now() };
     const parts = { ...this.#context, sender: this.#sender };
-    const common = { owner: "webhook", log: this.#log };
+    const common = { owner: "webhook", ackWaitMs: this.#context.config.ACK_WAIT_MS, log: this.#log };
     this.#lanes.set(recipient.id, lane);
     try {
       lane.consuming.push(

@@ -117,7 +117,7 @@ t.test("what the vendor will not take back is told, and the rest is given back",
   });
   t.same(
     (await holdings(subCaseId)).map((holding) => holding.split(" ").slice(0, 3).join(" ")),
-    ["booking room BOOKED", "card card CANCELLED", "card payment CANCELLED", "ride ride CANCELLED"],
+    ["booking room BOOKED", "card card CANCELLED", "card payment ACTIVE", "ride ride CANCELLED"],
   );
   const heard = await night.eventually(
     "the partner hears of it",

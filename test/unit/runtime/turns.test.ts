@@ -1,0 +1,47 @@
+// Messages are taken up in turn: at once while the process keeps up, held back while somebody waits for an answer, never for good.
+import t from "tap";
+import { answering, takeTurn } from "../../../streams/turns.ts";
+
+/** Takes this many turns at once; resolves with the order in which they came. */
+const takeAll = async (count: number): Promise<number[]> => {
+  const order: number[] = [];
+  await Promise.all(
+    Array.from({ length: count }, async (_, i) => {
+      await takeTurn();
+      order.push(i);
+    }),
+  );
+  return order;
+};
+
+const inOrder = Array.from({ length: 40 }, (_, i) => i);
+
+t.test("an idle process takes up a message at once", async (t) => {
+  await takeAll(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(takeTurn(), undefined);
+});
+
+t.test("first come, first served", async (t) => t.strictSame(await takeAll(40), inOrder));
+
+t.test(
+  "while somebody waits for an answer, messages wait for their turn, and come to it all the same",
+  async (t) => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const answer = answering(() => promise);
+    t.not(takeTurn(), undefined, "not at once");
+    t.strictSame(await takeAll(40), inOrder, "but all, in their order, however long the answer takes");
+    resolve("done");
+    t.equal(await answer, "done");
+  },
+);
+
+t.test("an answer that fails holds nobody back any longer", async (t) => {
+  await t.rejects(
+    answering(() => Promise.reject(new Error("refused"))),
+    { message: "refused" },
+  );
+  await takeAll(40);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(takeTurn(), undefined);
+});
