@@ -65,6 +65,10 @@ const bodies: Record<string, unknown> = {
   approveDemand: { reason: "x" },
   rejectDemand: { reason: "x" },
   requestDemand: { type: "INCREMENTAL", roomsRequested: 1 },
+  closeCase: { reason: "x" },
+  reopenCase: { reason: "x" },
+  resolveReview: { resolution: "REBOOKED", reason: "x" },
+  resolveReviewAtDesk: { resolution: "REBOOKED", reason: "x" },
 };
 const queries: Record<string, Call["query"]> = { resolvePolicy: { airport: "JFK", tier: "ECONOMY" } };
 const closed = allRoutes.filter((route) => !("public" in route));
