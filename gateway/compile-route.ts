@@ -27,6 +27,7 @@ export interface CompiledRoute {
   idempotent: boolean;
   target: Target;
   success: number;
+  successUnlessCreated: number;
   produces: "application/json" | "text/html";
   /** Names of the path's parameters, in their order. */
   paramNames: readonly string[];
@@ -52,6 +53,7 @@ export const compileRoute = (route: Route): CompiledRoute => ({
   idempotent: route.idempotent ?? false,
   target: targetOf(route),
   success: route.success,
+  successUnlessCreated: route.successUnlessCreated ?? route.success,
   produces: route.produces ?? "application/json",
   paramNames: paramNames(route),
   bodyBytesMax: route.body === undefined ? 0 : (route.bodyBytesMax ?? bodyBytesDefault),

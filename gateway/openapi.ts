@@ -3,7 +3,7 @@ import type { TObject, TSchema } from "typebox";
 import { ProblemResponse } from "../schemas/problem-response.ts";
 import { type ProblemCode, problems } from "../schemas/problems.ts";
 import { scopes } from "../schemas/vocabulary.ts";
-import { type DocumentedSurface, pathsOf, problemsOf, type Route } from "./route.ts";
+import { type DocumentedSurface, pathsOf, problemsOf, type Route, successesOf } from "./route.ts";
 import { exampleOf } from "./schema-example.ts";
 
 type Json = Record<string, unknown>;
@@ -92,7 +92,7 @@ const operation = (route: Route, operationId: string, components: Components, er
   parameters: parametersOf(route),
   ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
   responses: {
-    [route.success]: successOf(route, components),
+    ...Object.fromEntries(successesOf(route).map((status) => [status, successOf(route, components)])),
     ...problemResponses(route, components, errorsBase),
   },
 });

@@ -50,6 +50,8 @@ interface RouteFacts {
   /** Whether an `Idempotency-Key` names the command. */
   idempotent?: boolean;
   success: number;
+  /** In place of `success` where the command may create, and has changed what was there. */
+  successUnlessCreated?: number;
   /** What a success looks like: the body's schema, or, for HTML, a description alone. */
   response: TSchema;
   produces?: "application/json" | "text/html";
@@ -90,6 +92,10 @@ export const problemsOf = (route: Route): ProblemCode[] => {
   add("internal/unexpected");
   return [...codes].sort();
 };
+
+/** Every status of a success. */
+export const successesOf = ({ success, successUnlessCreated }: Route): number[] =>
+  successUnlessCreated === undefined ? [success] : [success, successUnlessCreated];
 
 /** Every path under which a route is served. */
 export const pathsOf = (route: Route): string[] => route.prefixes.map((prefix) => prefix + route.path);

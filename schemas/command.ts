@@ -78,6 +78,8 @@ export interface Accepted<View = unknown> {
   version?: number;
   /** True when this very command had been handled before. */
   repeated?: boolean;
+  /** False: a command that may also create has changed what was there. */
+  created?: boolean;
 }
 
 /** Plain data in both cases, so that an answer is the same from this process and from another. */

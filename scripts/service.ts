@@ -60,6 +60,7 @@ const start = async (
     const checks = {
       streams: streamsUp,
       broker: broker.started,
+      tenants: tenants.live(),
       ...(closedCases === undefined ? {} : { closedCases: closedCases.live() }),
       ...(documents === undefined ? {} : { documents: documents.reachable() }),
     };

@@ -12,6 +12,16 @@ export interface BucketOptions {
   ttlMs?: number;
 }
 
+/** Who is told of what a bucket holds. */
+export interface BucketWatcher<Value> {
+  /** @param putAt by the server's clock; never earlier than that of the value told before */
+  onValue(key: string, value: Value, putAt: Date): void;
+  /** Of an entry that is no JSON, or that `onValue` threw for. */
+  onUnreadable(key: string, error: unknown): void;
+  /** The watch has ended and was not closed: nothing more is heard of until the process starts again. */
+  onEnd(error: unknown): void;
+}
+
 export interface Bucket<Value> {
   put(key: string, value: Value): Promise<void>;
   /** False once the watch has ended, whatever ended it: what this process knows grows old then. */
@@ -26,12 +36,12 @@ const openBucket = (streams: Streams, name: string, { ttlMs = 0 }: BucketOptions
  * Opens (or makes) a bucket and calls back for each value that it holds; returns once all that it held have been told.
  * Later values follow as they are put, from whichever process. One that cannot be taken is told of and passed over: it
  * must not keep the others from being known.
+ * @throws Error when it ends before all have been told, of which `onEnd` is not told
  */
 export const watchBucket = async <Value>(
   streams: Streams,
   name: string,
-  onValue: (key: string, value: Value) => void,
-  onUnreadable: (key: string, error: unknown) => void,
+  { onValue, onUnreadable, onEnd }: BucketWatcher<Value>,
   options: BucketOptions = {},
 ): Promise<Bucket<Value>> => {
   const bucket = await openBucket(streams, name, options);
@@ -42,43 +52,57 @@ export const watchBucket = async <Value>(
   });
   const messages = await consumer.consume({ max_messages: 500, expires: 30_000, idle_heartbeat: 1000 });
   // Asked after the watch has begun: what an age limit takes away before it would be waited for in vain.
-  const held = await bucket.status();
+  const held = await bucket.status().catch((error) => {
+    messages.stop();
+    throw error;
+  });
   const primed = Promise.withResolvers<void>();
   if (held.values === 0) primed.resolve();
   let isLive = true;
+  let isExpected = true;
   const reading = (async () => {
     for await (const message of messages) {
       const key = message.subject.slice(prefix.length);
       try {
-        if (!message.headers?.has(deletionHeader)) onValue(key, message.json<Value>());
+        if (!message.headers?.has(deletionHeader)) onValue(key, message.json<Value>(), message.time);
       } catch (error) {
         onUnreadable(key, error);
       }
       if (message.info.pending === 0) primed.resolve();
     }
   })();
-  reading
-    .finally(() => {
-      isLive = false;
-    })
-    .then(() => primed.reject(new Error(`the watch of ${name} ended before it had told all`)), primed.reject);
+  const ended = (error: unknown): void => {
+    isLive = false;
+    primed.reject(error);
+    if (!isExpected) onEnd(error);
+  };
+  reading.then(() => ended(new Error(`the watch of ${name} ended`)), ended);
   await primed.promise;
+  isExpected = false;
   return {
     put: async (key, value) => {
       await bucket.put(key, JSON.stringify(value));
     },
     live: () => isLive,
-    close: () => messages.stop(),
+    close: () => {
+      isExpected = true;
+      messages.stop();
+    },
   };
 };
 
 /** Lost races in a row before the caller has to come again. */
 const racesMax = 10;
 
+/** Others write too often right now. Nothing is wrong with the change, so it counts as an outage of the streams. */
+class BucketContentionError extends Error {
+  override name = "BucketContentionError";
+}
+
 /**
  * Reads an entry, decides on it, and writes with no other writer in between; lost races are run again.
  * @param decide from what is held to what shall be; `undefined` leaves it as it is
- * @throws Error after ten lost races, or when what is held cannot be read; doing it again is safe
+ * @throws BucketContentionError after ten lost races, Error when what is held cannot be read; doing it again is safe
  */
 export const changeEntry = async <Value>(
   streams: Streams,
@@ -100,7 +124,7 @@ export const changeEntry = async <Value>(
       if (!isLostRace(error)) throw error;
     }
   }
-  throw new Error(`others keep changing ${key} of ${name}`);
+  throw new BucketContentionError(`others keep changing ${key} of ${name}`);
 };
 
 const isLostRace = (error: unknown): boolean =>

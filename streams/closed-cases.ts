@@ -7,6 +7,8 @@ const bucketName = "closed-cases";
 /** A passenger's session ends after seven days, so that a closing of eight days ago has no living token left. */
 const keptForMs = 8 * 86_400_000;
 const options = { ttlMs: keptForMs };
+/** Clocks that are kept differ by less. */
+const aheadMsMax = 60_000;
 
 /** Of a case that was closed at least once. */
 export interface KnownClosing {
@@ -47,8 +49,11 @@ export const openClosedCases = async (streams: Streams, log: Logger): Promise<Wa
   const bucket = await watchBucket<Entry>(
     streams,
     bucketName,
-    (caseId, entry) => standings.learn(caseId, entry),
-    (caseId, error) => log.error({ caseId, err: error }, "closing not taken over"),
+    {
+      onValue: (caseId, entry, putAt) => standings.learn(caseId, entry, putAt),
+      onUnreadable: (caseId, error) => log.error({ caseId, err: error }, "closing not taken over"),
+      onEnd: (error) => log.error({ err: error }, "closings are not heard of any more"),
+    },
     options,
   );
   return {
@@ -59,22 +64,26 @@ export const openClosedCases = async (streams: Streams, log: Logger): Promise<Wa
   };
 };
 
-class Standings {
+/** What one process knows. */
+export class Standings {
   /** In the order in which they were learnt, which is that in which the bucket forgets them. */
-  readonly #byCase = new Map<string, CaseChange>();
+  readonly #byCase = new Map<string, KnownClosing & { putAt: Date }>();
   readonly #waiting = new Set<() => void>();
 
   of(caseId: string): KnownClosing | undefined {
     return this.#byCase.get(caseId);
   }
 
-  learn(caseId: string, entry: Entry): void {
-    const { open } = entry;
+  /**
+   * @param putAt the bucket's time and no command's, whose clock may be ahead and would let ended sessions in again
+   * @throws TypeError for an entry that makes no sense
+   */
+  learn(caseId: string, { open, closedAt }: Pick<Entry, "open" | "closedAt">, putAt: Date): void {
     if (typeof open !== "boolean") throw new TypeError("open: not a boolean");
-    const change = { closedAt: timeOf(entry.closedAt), open, changedAt: timeOf(entry.changedAt) };
+    const change = { closedAt: timeOf(closedAt), open, putAt };
     this.#byCase.delete(caseId);
     this.#byCase.set(caseId, change);
-    this.#forgetBefore(change.changedAt.getTime() - keptForMs);
+    this.#forgetBefore(putAt.getTime() - keptForMs);
     for (const look of this.#waiting) look();
   }
 
@@ -97,8 +106,8 @@ class Standings {
 
   /** The bucket tells of nothing that has aged out of it. */
   #forgetBefore(timeMs: number): void {
-    for (const [caseId, { changedAt }] of this.#byCase) {
-      if (changedAt.getTime() >= timeMs) return;
+    for (const [caseId, { putAt }] of this.#byCase) {
+      if (putAt.getTime() >= timeMs) return;
       this.#byCase.delete(caseId);
     }
   }
@@ -114,14 +123,19 @@ const timeOf = (text: string): Date => {
 /**
  * Notes a closing or a reopening for all gateways. Changes may come twice, late or in the wrong order: only one that is
  * newer than what is held counts.
+ * @param toldAt when it was first told, the same however often it comes; default: now. A change that claims to be of a later day was
+ *   made by a clock that is ahead, and counts as of this moment: else it would stand against every change until then.
  * @throws Error when it could not be noted; noting it again is safe
  */
-export const noteCase = async (streams: Streams, caseId: string, change: CaseChange): Promise<void> => {
-  const entry: Entry = {
-    closedAt: change.closedAt.toISOString(),
-    open: change.open,
-    changedAt: change.changedAt.toISOString(),
-  };
+export const noteCase = async (
+  streams: Streams,
+  caseId: string,
+  change: CaseChange,
+  toldAt = new Date(),
+): Promise<void> => {
+  const latest = toldAt.getTime() + aheadMsMax;
+  const at = (time: Date): string => (time.getTime() > latest ? toldAt : time).toISOString();
+  const entry: Entry = { closedAt: at(change.closedAt), open: change.open, changedAt: at(change.changedAt) };
   await changeEntry<Entry>(
     streams,
     bucketName,

@@ -9,6 +9,7 @@ import {
   type JsMsg,
 } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import type { Streams } from "./connection.ts";
 import { outageOf } from "./outage.ts";
@@ -64,6 +65,13 @@ export interface Consuming {
 const defaultAckWaitMs = 30_000;
 /** Thrown errors after which a message is put aside. Counted here: a delivery count also rises with each kill. */
 const errorsMax = 8;
+/** Messages whose errors are counted; one that is forgotten is tried a little more often. */
+const countedMax = 10_000;
+/**
+ * Messages asked for ahead of those that are worked on. Nothing shows the server that one of these is still wanted, so
+ * that each that waits for longer than the ack wait is worked on twice: few, and enough for a round trip.
+ */
+const aheadMax = 8;
 
 /** JetStream's error code (JSConsumerAlreadyExists). */
 const consumerAlreadyExists = 10_148;
@@ -121,7 +129,7 @@ const startOf = ({
 class Worker {
   readonly #streams: Streams;
   readonly #consumption: Consumption;
-  readonly #errors = new Map<number, number>();
+  readonly #errors = new LRUCache<number, number>({ max: countedMax });
   readonly #running = new Set<Promise<void>>();
   #consumer: Consumer | undefined;
   #messages: ConsumerMessages | undefined;
@@ -145,7 +153,7 @@ class Worker {
   #open(): Promise<ConsumerMessages> {
     if (this.#consumer === undefined) throw new Error("consumer is not started");
     return this.#consumer.consume({
-      max_messages: this.#consumption.concurrency,
+      max_messages: Math.min(this.#consumption.concurrency, aheadMax),
       expires: 30_000,
       idle_heartbeat: 5000,
     });
@@ -169,24 +177,28 @@ class Worker {
     }
   }
 
-  /** Waits for a free place, so that no more than `concurrency` messages are held in this process. */
+  /**
+   * Waits for a free place and a turn, so that no more than `concurrency` messages are worked on; this one waits, and at
+   * most {@link aheadMax} behind it. It is the server's to give to nobody else from here on.
+   */
   async #take(message: JsMsg): Promise<void> {
-    while (this.#running.size >= this.#consumption.concurrency) await Promise.race(this.#running);
+    const { concurrency, ackWaitMs = defaultAckWaitMs } = this.#consumption;
+    const alive = setInterval(() => message.working(), ackWaitMs / 3);
+    while (this.#running.size >= concurrency) await Promise.race(this.#running);
     await takeTurn();
-    const work = this.#work(message).finally(() => this.#running.delete(work));
+    const work = this.#work(message).finally(() => {
+      clearInterval(alive);
+      this.#running.delete(work);
+    });
     this.#running.add(work);
   }
 
   async #work(message: JsMsg): Promise<void> {
-    const { ackWaitMs = defaultAckWaitMs } = this.#consumption;
-    const alive = setInterval(() => message.working(), ackWaitMs / 3);
     try {
       await this.#settle(message, await this.#handled(message));
     } catch (error) {
       // The connection went away: the message comes again after its ack wait.
       this.#consumption.log.warn({ subject: message.subject, error: String(error) }, "message not settled");
-    } finally {
-      clearInterval(alive);
     }
   }
 

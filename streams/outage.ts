@@ -3,7 +3,9 @@
 const documentErrors =
   /^(Mongo(Network|NetworkTimeout|ServerSelection|PoolCleared|NotConnected|TopologyClosed|WaitQueueTimeout)|PoolClearedOnNetwork)Error$/;
 const streamErrors =
-  /^((Timeout|Connection|ClosedConnection|DrainingConnection|Request)Error|NoResponders|JetStreamNotEnabled)$/;
+  /^((Timeout|Connection|ClosedConnection|DrainingConnection|Request)Error|BucketContentionError|NoResponders|JetStreamNotEnabled)$/;
+/** With a status of 5xx it is the server's own trouble: no leader, no quorum, no room. */
+const streamAnswers = /^JetStream(Api|Status)Error$/;
 
 /**
  * Which of our servers is away; undefined when the error says no such thing. By name, since the drivers' classes come in
@@ -12,5 +14,10 @@ const streamErrors =
 export const outageOf = (error: unknown): "documents" | "streams" | undefined => {
   if (!(error instanceof Error)) return undefined;
   if (documentErrors.test(error.name)) return "documents";
-  return streamErrors.test(error.name) ? "streams" : undefined;
+  if (streamErrors.test(error.name)) return "streams";
+  return streamAnswers.test(error.name) && statusOf(error) >= 500 ? "streams" : undefined;
 };
+
+/** An API error keeps its status apart from JetStream's own code; a status error has it as its code. */
+const statusOf = (error: Error & { status?: unknown; code?: unknown }): number =>
+  Number(error.status ?? error.code);

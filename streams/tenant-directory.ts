@@ -25,23 +25,25 @@ export interface TenantDirectory {
 export interface LiveTenantDirectory extends TenantDirectory {
   /** Tells every process of a new or changed airline; returns when this one knows. */
   announce(tenant: Tenant): Promise<void>;
+  /** False once airlines are no longer heard of. */
+  live(): boolean;
   close(): void;
 }
 
 /** Knows every airline announced so far when it returns; learns of later ones within moments. */
 export const openTenantDirectory = async (streams: Streams, log: Logger): Promise<LiveTenantDirectory> => {
   const directory = new Directory();
-  const bucket = await watchBucket<Tenant>(
-    streams,
-    "tenants",
-    (_code, tenant) => directory.learn(tenant),
-    (code, error) => log.error({ code, err: error }, "airline not taken over"),
-  );
+  const bucket = await watchBucket<Tenant>(streams, "tenants", {
+    onValue: (_code, tenant) => directory.learn(tenant),
+    onUnreadable: (code, error) => log.error({ code, err: error }, "airline not taken over"),
+    onEnd: (error) => log.error({ err: error }, "airlines are not heard of any more"),
+  });
   return Object.assign(directory, {
     announce: async (tenant: Tenant) => {
       await bucket.put(tenant.code, tenant);
       directory.learn(tenant);
     },
+    live: () => bucket.live(),
     close: () => bucket.close(),
   });
 };

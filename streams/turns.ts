@@ -10,6 +10,11 @@ const quickMs = 1.5;
 const admittedMax = 4;
 /** While somebody waits for an answer one message is taken up in so many milliseconds, so that work goes on all the same. */
 const yieldingMs = 4;
+/**
+ * An answer that takes longer waits for something slow (a hotel search, a webhook's test), to which the messages' work
+ * makes no difference: it holds back nobody any more.
+ */
+const answerMs = 50;
 
 class Turns {
   #admitted = admittedMax;
@@ -22,25 +27,38 @@ class Turns {
 
   /** Resolves when it is the caller's turn: at once while the process keeps up. First come, first served. */
   take(): Promise<void> | undefined {
+    const isAtOnce = this.#left > 0 && this.#waiting.length === 0 && this.#answering === 0;
+    const turn = isAtOnce ? undefined : new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (isAtOnce) this.#left -= 1;
     this.#keepTicking();
-    if (this.#left > 0 && this.#waiting.length === 0 && this.#answering === 0) {
-      this.#left -= 1;
-      return undefined;
-    }
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return turn;
   }
 
   async answer<T>(work: () => Promise<T>): Promise<T> {
     this.#answering += 1;
+    let counts = true;
+    const end = (): void => {
+      if (!counts) return;
+      counts = false;
+      this.#answering -= 1;
+      this.#keepTicking();
+    };
+    const longest = setTimeout(end, answerMs);
     try {
       return await work();
     } finally {
-      this.#answering -= 1;
+      clearTimeout(longest);
+      end();
     }
   }
 
+  /** While somebody is answered and nothing waits there is nothing to give out: the allowance is filled up afterwards. */
+  #hasToTick(): boolean {
+    return this.#waiting.length > 0 || (this.#answering === 0 && this.#left < admittedMax);
+  }
+
   #keepTicking(): void {
-    if (this.#ticking) return;
+    if (this.#ticking || !this.#hasToTick()) return;
     this.#ticking = true;
     this.#startedAt = performance.now();
     setImmediate(() => this.#tick());
@@ -59,7 +77,7 @@ class Turns {
       this.#lastGoAt = now;
       go();
     }
-    this.#ticking = this.#waiting.length > 0 || this.#left < admittedMax;
+    this.#ticking = this.#hasToTick();
     if (!this.#ticking) return;
     if (!held) setImmediate(() => this.#tick());
     else {

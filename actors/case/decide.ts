@@ -10,6 +10,7 @@ import {
   decidePlan,
   decideReject,
   decideRequestDemand,
+  orStranded,
   runBatch,
 } from "./planning.ts";
 import { decideNoteGroup, decideNoteWave } from "./progress.ts";
@@ -34,6 +35,11 @@ export const commands = [
 ] as const;
 
 export const decide = (state: CaseState | undefined, command: Received, gathered: unknown): CaseEvent[] => {
+  const events = decideVerb(state, command, gathered);
+  return state === undefined || events.length === 0 ? events : orStranded(state, command, events);
+};
+
+const decideVerb = (state: CaseState | undefined, command: Received, gathered: unknown): CaseEvent[] => {
   const verb = command.name.slice("case.".length) as (typeof commands)[number];
   if (verb === "open" || verb === "open-manually") return decideOpen(state, command);
   if (verb === "note-provisioned") return decideProvisioned(state, command);
@@ -44,6 +50,8 @@ export const decide = (state: CaseState | undefined, command: Received, gathered
   }
   requireAirport(command.principal, state.airport);
   if (verb === "reopen") return decideReopen(state, command);
+  // A person's word counts also when it arrives after the closing; nothing follows from it until the case is open again.
+  if (verb === "note-review") return decideNoteReview(state, command, gathered);
   if (state.status === "CLOSED") {
     if (system) return [];
     throw new Problem("conflict/state", "A closed case takes no further change.", { state: "CLOSED" });
@@ -63,8 +71,6 @@ export const decide = (state: CaseState | undefined, command: Received, gathered
       return decideNoteWave(state, command);
     case "note-group":
       return decideNoteGroup(state, command);
-    case "note-review":
-      return decideNoteReview(state, command, gathered);
     case "close":
       return decideClose(command);
     case "reissue":

@@ -62,8 +62,8 @@ const unplacedItem = (held: Held[]): Omit<About, "occurrence"> => ({
   groups: held.map(({ groupId }) => groupId),
 });
 
-/** Of the groups that the planning holds. @param occurrence of a second item for the same groups */
-export const heldItems = (state: CaseState, caseId: string, occurrence?: string): Outgoing[] => {
+/** Of the groups that the planning holds. */
+export const heldItems = (state: CaseState, caseId: string): Outgoing[] => {
   const held = state.groups.filter((_, i) => state.progress[i] === "H");
   const mixed = held.filter(({ tier }) => tier === undefined);
   const unmatched = held.filter(({ tier, stay }) => tier !== undefined && stay === undefined);
@@ -71,9 +71,7 @@ export const heldItems = (state: CaseState, caseId: string, occurrence?: string)
     ...(mixed.length === 0 ? [] : [mixedItem(mixed)]),
     ...(unmatched.length === 0 ? [] : [violationItem(state, unmatched)]),
   ];
-  return about.map((one) =>
-    item(state, caseId, { ...one, ...(occurrence === undefined ? {} : { occurrence }) }),
-  );
+  return about.map((one) => item(state, caseId, one));
 };
 
 /** Contract, "Demand": a PARTIAL demand has its item. */
@@ -111,30 +109,17 @@ export const afterReviewItems = (
   return [item(state, caseId, { ...about, occurrence: reviewId })];
 };
 
-/** The closing took every item off the desks; whoever has no room when the case opens again needs a person as before. */
-export const reopenedItems = (state: CaseState, caseId: string, at: Date): Outgoing[] => {
-  const occurrence = at.toISOString();
-  const of = (letter: string) => state.groups.filter((_, i) => state.progress[i] === letter);
-  const unplaced = of("H").filter(({ tier, stay }) => tier !== undefined && stay !== undefined);
-  const failed = of("F").map(({ groupId }) => groupId);
-  const stuck = of("U").map(({ groupId }) => groupId);
-  const about: Omit<About, "occurrence">[] = [
-    ...(unplaced.length === 0 ? [] : [unplacedItem(unplaced)]),
-    ...failed.map((groupId) => ({
-      category: "BOOKING_FAILED" as const,
-      origin: "booking",
-      detail: "No hotel took this group before the case was closed.",
-      groups: [groupId],
-    })),
-    ...stuck.map((groupId) => ({
-      category: "BOOKING_FAILED" as const,
-      origin: "rollback",
-      detail: "The rollback was stuck when the case was closed; reconcile by hand.",
-      groups: [groupId],
-    })),
-  ];
-  return [
-    ...heldItems(state, caseId, occurrence),
-    ...about.map((one) => item(state, caseId, { ...one, occurrence })),
-  ];
-};
+/** For those who wait and for whom nothing is under way: no approved demand has rooms for them. */
+export const strandedItem = (
+  state: CaseState,
+  caseId: string,
+  { groups, occurrence }: Extract<CaseEvent, { type: "case.groups-stranded" }>["data"],
+): Outgoing =>
+  item(state, caseId, {
+    category: "ALLOCATION_FAILED",
+    origin: "capacity",
+    detail:
+      "No approved demand has rooms for these groups. Ask for an INCREMENTAL one, or settle them by hand.",
+    groups,
+    occurrence,
+  });

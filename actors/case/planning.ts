@@ -123,10 +123,13 @@ export const thenWave = (
   events: CaseEvent[],
   left = false,
 ): CaseEvent[] => {
-  const after = events.reduce<CaseState>(evolve, state);
-  const unserved = after.demands.find((demand) => demand.state === "APPROVED" && demand.waveId === undefined);
-  const next = unserved ?? (left ? approvedDemands(after).at(-1) : undefined);
-  if (next === undefined || after.awaiting?.step === "wave" || placeable(after).length === 0) return events;
+  const told = events.reduce<CaseState>(evolve, state);
+  const unserved = told.demands.find((demand) => demand.state === "APPROVED" && demand.waveId === undefined);
+  const next = unserved ?? (left ? approvedDemands(told).at(-1) : undefined);
+  // New rooms are also for those who could not be placed before.
+  const after = next === unserved ? tryAgain(told, "H") : told;
+  if (next === undefined || told.status === "CLOSED" || told.awaiting?.step === "wave") return events;
+  if (placeable(after).length === 0) return events;
   const dueAt = next === unserved ? nextBeat(after, command.now) : undefined;
   if (dueAt === undefined) return [...events, waveRequested(command, next.demandId, after.progress)];
   if (after.awaiting?.step === "batch") return events;
@@ -145,7 +148,8 @@ const nextBeat = (state: CaseState, now: Date): Date | undefined => {
 };
 
 /** A batch is due: a wave for all that are approved by now. */
-export const runBatch = (state: CaseState, command: Received): CaseEvent[] => {
+export const runBatch = (waiting: CaseState, command: Received): CaseEvent[] => {
+  const state = tryAgain(waiting, "H");
   const demandId = state.awaiting?.demandId;
   if (demandId === undefined || placeable(state).length === 0)
     return [{ type: "case.batch-ended", data: {} }];
@@ -226,17 +230,32 @@ export const decideReject = (state: CaseState, command: Received): CaseEvent[] =
 };
 
 /** Who could not be placed, or whom every hotel refused, is tried again when somebody asks: much has changed since. */
-const tryAgain = (state: CaseState): CaseState => {
-  const again = (stage: string, i: number) => "HF".includes(stage) && state.groups[i]?.stay !== undefined;
+const tryAgain = (state: CaseState, stages: string): CaseState => {
+  const again = (stage: string, i: number) => stages.includes(stage) && state.groups[i]?.stay !== undefined;
   return {
     ...state,
     progress: [...state.progress].map((stage, i) => (again(stage, i) ? "W" : stage)).join(""),
   };
 };
 
+/**
+ * Nobody who waits is left to nobody: for whom the approved rooms suffice there is a wave, and for the others, when no demand
+ * is to be decided, a person.
+ */
+export const orStranded = (state: CaseState, command: Received, events: CaseEvent[]): CaseEvent[] => {
+  const after = events.reduce<CaseState>(evolve, state);
+  const idle = after.plannedAt !== undefined && after.status !== "CLOSED" && after.awaiting === undefined;
+  if (!idle || !after.progress.includes("W")) return events;
+  if (after.demands.some((demand) => demand.state === "REQUESTED")) return events;
+  if (placeable(after).length > 0) return thenWave(state, command, events, true);
+  const groups = after.groups.flatMap(({ groupId }, i) => (after.progress[i] === "W" ? [groupId] : []));
+  const progress = after.progress.replaceAll("W", "H");
+  return [...events, { type: "case.groups-stranded", data: { progress, groups, occurrence: command.id } }];
+};
+
 /** @throws Problem conflict/demand-not-approved: no search runs before an approval (contract, "What the service does", 3) */
 export const decideAllocate = (standing: CaseState, command: Received): CaseEvent[] => {
-  const state = tryAgain(standing);
+  const state = tryAgain(standing, "HF");
   const approved = approvedDemands(state).at(-1);
   if (approved === undefined) {
     const pending = state.demands.at(-1)?.state ?? "none";

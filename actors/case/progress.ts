@@ -13,11 +13,12 @@ export const decideNoteWave = (state: CaseState, command: Received): CaseEvent[]
     unplaced: string[];
   };
   if (state.awaiting?.step !== "wave" || state.awaiting.waveId !== waveId) return [];
+  const { rounds } = state.awaiting;
   const placed = new Set(allocated);
   const held = new Set(unplaced);
   const progress = state.groups
     .map(({ groupId }, i) => {
-      if (state.progress[i] !== "W") return state.progress[i];
+      if (state.progress[i] !== "W" || state.rounds[i] !== rounds?.[i]) return state.progress[i];
       return placed.has(groupId) ? "A" : held.has(groupId) ? "H" : "W";
     })
     .join("");
@@ -51,16 +52,20 @@ export const decideNoteGroup = (state: CaseState, command: Received): CaseEvent[
   const at = state.groups.findIndex((group) => group.groupId === groupId);
   const current = state.progress[at] as Stage | undefined;
   if (current === undefined) return [];
-  const last = Number.parseInt(state.rounds[at] ?? "0", 36);
+  const last = roundOf(state.rounds[at]);
   const newer = round > last ? current !== "N" : round === last && reached[stage] > reached[current];
   if (!newer) return [];
   const progress = withLetter(state.progress, at, stage);
-  const rounds = withLetter(state.rounds, at, Math.min(round, 35).toString(36));
-  const housed = stage === "B" && state.onDesk.includes(groupId) ? [groupId] : [];
+  const rounds = withLetter(state.rounds, at, String.fromCharCode(zero + round));
+  const housed = "BRC".includes(stage) && state.onDesk.includes(groupId) ? [groupId] : [];
   const noted: CaseEvent = { type: "case.group-noted", data: { progress, rounds, housed } };
   const events = [noted, ...consequences(evolve(state, noted), command.now)];
   return stage === "W" ? thenWave(state, command, events, true) : events;
 };
+
+/** One character a group, `0` for none yet. */
+const zero = "0".charCodeAt(0);
+const roundOf = (character: string | undefined): number => (character ?? "0").charCodeAt(0) - zero;
 
 const withLetter = (text: string, at: number, letter: string): string =>
   text.slice(0, at) + letter + text.slice(at + 1);
@@ -70,7 +75,7 @@ export const consequences = (state: CaseState, now: Date): CaseEvent[] => {
   const events = settlements(state);
   const done = [...state.progress].every((stage) => terminalStages.has(stage));
   if (done && state.resolvedAt === undefined) events.push({ type: "case.resolved", data: { at: now } });
-  if (done && haveLeft(state.progress))
+  if (done && haveLeft(state.progress) && state.status !== "CLOSED")
     events.push({ type: "case.closed", data: { at: now, ...automaticClose } });
   return events;
 };

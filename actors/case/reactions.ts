@@ -1,7 +1,7 @@
 /** Owns what leaves with a case's events: public events and the next step's command; items for people stand in `items.ts`. */
 import type { Outgoing, Received } from "../runtime/decider.ts";
 import { chunkSize } from "./intake.ts";
-import { afterReviewItems, heldItems, incompleteItems, partialItem, reopenedItems } from "./items.ts";
+import { afterReviewItems, heldItems, incompleteItems, partialItem, strandedItem } from "./items.ts";
 import type { CaseEvent, CaseState } from "./state.ts";
 
 const flightOf = ({ flight }: CaseState) => ({
@@ -65,7 +65,10 @@ export const outgoing = (
       return [
         ...afterReviewItems(state, caseId, event.data),
         ...event.data.retryRollback.map(toGroup("sub-case.compensate")),
+        ...event.data.settled.map(toGroup("sub-case.settle")),
       ];
+    case "case.groups-stranded":
+      return [strandedItem(state, caseId, event.data)];
     case "case.closed":
       return closed(state, caseId, event);
     case "case.reopened":
@@ -145,13 +148,8 @@ const notRequired = (state: CaseState): Outgoing[] =>
     }));
 
 const toGroup =
-  (name: `sub-case.${string}`) =>
-  (subCaseId: string): Outgoing => ({
-    to: "command",
-    name,
-    entity: subCaseId,
-    data: {},
-  });
+  (name: `sub-case.${string}`, data: object = {}) =>
+  (subCaseId: string): Outgoing => ({ to: "command", name, entity: subCaseId, data });
 
 /** Sub-cases that stand; those of a case closed while it was being provisioned are made when it is open again. */
 const standing = ({ groups, provisioned }: CaseState): string[] =>
@@ -170,8 +168,13 @@ const closed = (
     entity: caseId,
     data: { closedAt: data.at, changedAt: data.at },
   },
-  { to: "command", name: "review.close-case", entity: caseId, data: { reason: data.reason } },
-  ...standing(state).map(toGroup("sub-case.suspend")),
+  {
+    to: "command",
+    name: "review.close-case",
+    entity: caseId,
+    data: { reason: data.reason, changedAt: data.at },
+  },
+  ...standing(state).map(toGroup("sub-case.suspend", { changedAt: data.at })),
 ];
 
 const reopened = (
@@ -186,7 +189,7 @@ const reopened = (
     entity: caseId,
     data: { closedAt: data.closedAt, changedAt: data.at },
   },
-  ...standing(state).map(toGroup("sub-case.resume")),
-  ...reopenedItems(state, caseId, data.at),
+  { to: "command", name: "review.reopen-case", entity: caseId, data: { changedAt: data.at } },
+  ...standing(state).map(toGroup("sub-case.resume", { changedAt: data.at })),
   ...(state.awaiting?.step === "wave" ? [] : reissued(state, caseId)),
 ];

@@ -25,8 +25,12 @@ export const decideNoteReview = (state: CaseState, command: Received, gathered: 
   const letters = concerned(item);
   if (letters === undefined) return [];
   const affected = new Set(item.affectedGroups);
+  const isDone =
+    resolutionMeans(item.resolution) === "housed" || resolutionMeans(item.resolution) === "settled";
+  // Whom a person has seen to needs nothing any more, also when a wave is looking for a room meanwhile.
+  const matched = isDone ? `${letters}W` : letters;
   const isConcerned = (i: number) =>
-    affected.has(state.groups[i]?.groupId as string) && letters.includes(state.progress[i] as string);
+    affected.has(state.groups[i]?.groupId as string) && matched.includes(state.progress[i] as string);
   if (!state.groups.some((_, i) => isConcerned(i))) return statusAfter(state, item, []);
   const replanned =
     item.category === "POLICY_VIOLATION" ? replan(state, isConcerned, gathered as Policies) : [];
@@ -67,9 +71,12 @@ const settle = (
   const retryRollback = state.groups
     .filter((_, i) => isConcerned(i) && progress[i] === "U")
     .map(({ subCaseId }) => subCaseId);
+  const settled = state.groups
+    .filter((_, i) => "MX".includes(progress[i] ?? "") && progress[i] !== state.progress[i])
+    .map(({ subCaseId }) => subCaseId);
   const noted: CaseEvent = {
     type: "case.review-noted",
-    data: { ...statusData(state, item, still), progress, retryRollback },
+    data: { ...statusData(state, item, still), progress, retryRollback, settled },
   };
   const after = evolve(state, noted);
   const rooms = unasked(after, isConcerned);
@@ -91,7 +98,7 @@ const statusData = (
   state: CaseState,
   item: ReviewSettled,
   still: string[],
-): Omit<ReviewNoted, "progress" | "retryRollback"> => {
+): Omit<ReviewNoted, "progress" | "retryRollback" | "settled"> => {
   const cleared =
     item.category === "POLICY_VIOLATION" && still.length === 0 && state.status === "MANUAL_REVIEW";
   return {
@@ -105,6 +112,9 @@ const statusAfter = (state: CaseState, item: ReviewSettled, still: string[]): Ca
   const { status, ...rest } = statusData(state, item, still);
   if (status === state.status) return [];
   return [
-    { type: "case.review-noted", data: { ...rest, status, progress: state.progress, retryRollback: [] } },
+    {
+      type: "case.review-noted",
+      data: { ...rest, status, progress: state.progress, retryRollback: [], settled: [] },
+    },
   ];
 };

@@ -82,7 +82,7 @@ export interface CaseState {
    * field, however many groups report at once.
    */
   progress: string;
-  /** Of each group the saga that it told of last, one digit in base 36: a note of an earlier one is late. */
+  /** Of each group the saga that it told of last, one character counting up from `0`: a note of an earlier one is late. */
   rounds: string;
   /** Groups that a person is to find a room for; told once they have one. */
   onDesk: string[];
@@ -101,6 +101,8 @@ export interface CaseState {
     dueAt: Date;
     waveId?: string;
     demandId?: string;
+    /** As they were when the wave was asked for: a group that has gone on since is not this wave's any more. */
+    rounds?: string;
   };
   resolvedAt?: Date;
   closedAt?: Date;
@@ -146,6 +148,7 @@ export type CaseEvent =
   | { type: "case.wave-noted"; data: { waveId: string; progress: string } }
   | { type: "case.group-noted"; data: { progress: string; rounds: string; housed: string[] } }
   | { type: "case.review-noted"; data: ReviewNoted }
+  | { type: "case.groups-stranded"; data: { progress: string; groups: string[]; occurrence: string } }
   | { type: "case.resolved"; data: { at: Date } }
   | { type: "case.closed"; data: { at: Date; by: string; reason: string } }
   | { type: "case.reopened"; data: { at: Date; closedAt: Date; by: string; reason: string; dueAt: Date } };
@@ -158,6 +161,8 @@ export interface ReviewNoted {
   remaining: { category: ReviewCategory; groups: string[] } | undefined;
   /** Sub-cases whose stuck rollback is tried again. */
   retryRollback: string[];
+  /** Sub-cases that a person has seen to: no wave's choice is for them any more. */
+  settled: string[];
   status: CaseStatus;
 }
 
@@ -254,7 +259,7 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
         ...withDemand(state, demandId, { waveId }),
         waveId,
         progress,
-        awaiting: { step: "wave", ...awaited },
+        awaiting: { step: "wave", ...awaited, rounds: state.rounds },
       };
     }
     case "case.batch-ended":
@@ -268,6 +273,10 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
       const noted = { ...state, progress, rounds };
       const onDesk = heldIn(noted).filter((groupId) => !housed.includes(groupId));
       return { ...noted, onDesk };
+    }
+    case "case.groups-stranded": {
+      const stranded = { ...state, progress: event.data.progress };
+      return { ...stranded, onDesk: heldIn(stranded) };
     }
     case "case.review-noted":
       return { ...state, progress: event.data.progress, status: event.data.status };

@@ -61,7 +61,11 @@ const hold = (state: ContractState, command: Received): ContractEvent[] => {
   const { reference, rooms, accessible, checkIn, checkOut, ...offered } = command.data as HoldRooms;
   const before = state.taken.find((entry) => entry.reference === reference);
   if (before !== undefined) {
-    const isSame = before.rooms === rooms && before.checkIn === checkIn && before.checkOut === checkOut;
+    const isSame =
+      before.rooms === rooms &&
+      before.accessible === accessible &&
+      before.checkIn === checkIn &&
+      before.checkOut === checkOut;
     if (isSame) return [];
     throw refusal("REFERENCE_REUSED", "This reference has other rooms already.");
   }
@@ -84,7 +88,7 @@ const hold = (state: ContractState, command: Received): ContractEvent[] => {
     checkIn,
     checkOut,
     total: { amountMinor: price * rooms, currency },
-    holdId: idUnder(command, `hold ${reference}`),
+    holdId: holdIdOf(command, reference),
     expiresAt: new Date(command.now.getTime() + holdMs),
     changedAt: command.now,
   };
@@ -94,6 +98,8 @@ const hold = (state: ContractState, command: Received): ContractEvent[] => {
 const book = (state: ContractState, command: Received): ContractEvent[] => {
   const { reference, holdId, payment } = command.data as BookRooms;
   const entry = state.taken.find((one) => one.reference === reference);
+  if (entry === undefined && holdId === holdIdOf(command, reference))
+    throw refusal("HOLD_EXPIRED", "The hold expired long ago.");
   if (entry === undefined || entry.holdId !== holdId)
     throw new Problem("not-found/resource", "No such hold.");
   if (entry.state === "BOOKED") return [];
@@ -108,7 +114,7 @@ const book = (state: ContractState, command: Received): ContractEvent[] => {
   return [{ type: "contract.rooms-booked", data: { reference, bookingId, confirmationNumber, at } }];
 };
 
-/** An expired hold counts for nothing itself, so what is left is left for it too. */
+/** An expired or lapsed hold counts for nothing itself, so what is left is left for it too. */
 const isFree = (state: ContractState, entry: TakenRooms, now: Date): boolean => {
   const left = leftFor(state, nightsOf(entry.checkIn, entry.checkOut), now);
   return left.rooms >= entry.rooms && left.accessible >= entry.accessible;
@@ -125,6 +131,9 @@ const cancel = (state: ContractState, command: Received): ContractEvent[] => {
 
 const refusal = (state: ContractRefusal, detail: string): Problem =>
   new Problem("conflict/state", detail, { state });
+
+/** The same whenever it is asked for: it tells a hold that was forgotten from one that never was. */
+const holdIdOf = (command: Received, reference: string): string => idUnder(command, `hold ${reference}`);
 
 /** `<contract id>.<16 characters>`: whoever has a hold or a booking can say whose it is. */
 const idUnder = (command: Received, seed: string): string =>

@@ -42,7 +42,7 @@ export const blockOf = ({ block, validFrom, validUntil }: ContractTerms, night: 
 
 /** A hold past its time has given its rooms back, whatever its state says. */
 export const isExpired = (entry: TakenRooms, now: Date): boolean =>
-  entry.state === "HELD" && entry.expiresAt <= now;
+  entry.state === "HELD" && (entry.lapsed === true || entry.expiresAt <= now);
 
 export const takenOf = (taken: readonly TakenRooms[], night: string, now: Date): Stock =>
   taken

@@ -46,9 +46,10 @@ const takenView = ({ taken }: ContractState, { command }: Reading): RoomsTaken =
 
 export const contractActor = (context: ActorContext): Actor => {
   /** The body says which contract is meant, if any. */
-  const put: CommandFunction = (command, dispatch) => {
+  const put: CommandFunction = async (command, dispatch) => {
     const { contractUrn } = command.data as { contractUrn?: string };
-    return dispatch("put", contractUrn === undefined ? command : { ...command, entity: idOf(contractUrn) });
+    if (contractUrn === undefined) return dispatch("put", command);
+    return { ...(await dispatch("put", { ...command, entity: idOf(contractUrn) })), created: false };
   };
   return {
     name: "contract",

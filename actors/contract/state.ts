@@ -1,6 +1,7 @@
 /** Owns what a contract is (its terms and the rooms taken of its block, in one document) and how its events change it. */
 import type { ContractTerms } from "../../schemas/contract.ts";
 import type { Money } from "../../schemas/vocabulary.ts";
+import { isExpired } from "./rooms.ts";
 
 interface Stay {
   /** Ours of the asker; one per entry. */
@@ -18,7 +19,11 @@ interface Stay {
   changedAt: Date;
 }
 
-export type HeldRooms = Stay & { state: "HELD" };
+export type HeldRooms = Stay & {
+  state: "HELD";
+  /** Something was decided on these rooms being free again: only what is free then can bring them back. */
+  lapsed?: true;
+};
 export type BookedRooms = Stay & {
   state: "BOOKED" | "CANCELLED";
   bookingId: string;
@@ -34,7 +39,7 @@ export interface ContractState {
   createdBy: string;
   /** Of the terms. */
   changedAt: Date;
-  /** At most one entry per reference. A hold past its time stays for a while and counts no more. */
+  /** At most one entry per reference. A hold past its time counts no more, and is dropped soon. */
   taken: TakenRooms[];
 }
 
@@ -51,6 +56,8 @@ const dayMs = 86_400_000;
 /** As long as what the streams keep could ask for them. */
 const releasedForMs = 8 * dayMs;
 const pastForMs = 30 * dayMs;
+/** Whoever asks for a hold of before is told that it has expired, which its id alone says. */
+const expiredForMs = 3_600_000;
 
 export const evolve = (state: ContractState | undefined, event: ContractEvent): ContractState => {
   if (event.type === "contract.put") {
@@ -61,18 +68,17 @@ export const evolve = (state: ContractState | undefined, event: ContractEvent): 
   }
   if (state === undefined) throw new Error(`${event.type} of no contract`);
   switch (event.type) {
-    case "contract.rooms-held":
-      return { ...state, taken: [...kept(state.taken, event.data.changedAt), event.data] };
+    case "contract.rooms-held": {
+      const at = event.data.changedAt;
+      return { ...state, taken: [...lapsed(kept(state.taken, at), at), event.data] };
+    }
     case "contract.rooms-booked": {
       const { reference, bookingId, confirmationNumber, at } = event.data;
-      const book = (entry: TakenRooms): TakenRooms => ({
-        ...entry,
-        state: "BOOKED",
-        bookingId,
-        confirmationNumber,
-        changedAt: at,
-      });
-      return { ...state, taken: replaced(state.taken, reference, book) };
+      const book = (entry: TakenRooms): TakenRooms => {
+        const { lapsed: _, ...stay } = entry as HeldRooms;
+        return { ...stay, state: "BOOKED", bookingId, confirmationNumber, changedAt: at };
+      };
+      return { ...state, taken: lapsed(replaced(state.taken, reference, book), at) };
     }
     case "contract.rooms-released": {
       const { reference, at } = event.data;
@@ -91,13 +97,20 @@ const replaced = (
   change: (entry: TakenRooms) => TakenRooms,
 ): TakenRooms[] => taken.map((entry) => (entry.reference === reference ? change(entry) : entry));
 
+/**
+ * Each command has the time of its own process. What one of them has counted as free must not be held for another whose
+ * clock is behind, so it is written down with the decision that it allowed.
+ */
+const lapsed = (taken: readonly TakenRooms[], at: Date): TakenRooms[] =>
+  taken.map((entry) => (entry.state === "HELD" && isExpired(entry, at) ? { ...entry, lapsed: true } : entry));
+
 /** Without what nobody will ask for again: the document grows with a month's nights, not with its years. */
 const kept = (taken: readonly TakenRooms[], now: Date): TakenRooms[] => {
   const oldestNight = new Date(now.getTime() - pastForMs).toISOString().slice(0, 10);
-  const oldest = now.getTime() - releasedForMs;
+  const ago = (ms: number): number => now.getTime() - ms;
   return taken.filter(({ state, checkOut, changedAt, expiresAt }) => {
     if (checkOut < oldestNight) return false;
-    if (state === "CANCELLED") return changedAt.getTime() >= oldest;
-    return state === "BOOKED" || expiresAt.getTime() >= oldest;
+    if (state === "CANCELLED") return changedAt.getTime() >= ago(releasedForMs);
+    return state === "BOOKED" || expiresAt.getTime() >= ago(expiredForMs);
   });
 };

@@ -9,16 +9,14 @@ interface Closing {
   changedAt: string;
 }
 
-/** The entity is the case. Comes at least once and in any order; whatever is newer stands. */
+/** The entity is the case. Comes at least once and in any order; whatever is newer stands. An outage is waited out. */
 const noteAs =
   (context: ActorContext, open: boolean): CommandFunction =>
-  async ({ entity, data }: Command) => {
+  async ({ entity, data }: Command, _dispatch, delivery) => {
     const { closedAt, changedAt } = data as Closing;
-    await noteCase(context.streams, entity, {
-      closedAt: new Date(closedAt),
-      open,
-      changedAt: new Date(changedAt),
-    });
+    const change = { closedAt: new Date(closedAt), open, changedAt: new Date(changedAt) };
+    const toldAt = new Date(context.clock.now().getTime() - (delivery?.ageMs ?? 0));
+    await noteCase(context.streams, entity, change, toldAt);
     return { ok: null };
   };
 

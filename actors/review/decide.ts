@@ -38,6 +38,10 @@ export const decideReview = (
     return open(state, command as Received<OpenReview>, caseIsOpen !== false);
   if (state === undefined) throw new Problem("not-found/resource", "No such review item.");
   requireAirport(command.principal, state.airport);
+  if (caseIsOpen === false && command.principal.surface !== "system")
+    throw new Problem("conflict/state", "The case is closed and takes no further change.", {
+      state: "CLOSED",
+    });
   switch (command.name) {
     case "review.claim":
       return claim(state, command);
@@ -46,7 +50,9 @@ export const decideReview = (
     case "review.note-group-housed":
       return noteHoused(state, command as Received<{ groupId: string }>);
     case "review.withdraw":
-      return withdraw(state, command as Received<{ reason: string }>);
+      return withdraw(state, command as Received<{ reason: string; changedAt: string }>);
+    case "review.reinstate":
+      return reinstate(state, command as Received<{ changedAt: string }>);
     case "review.breach-sla":
       return breachSla(state, command as Received<{ dueAt: string }>);
     default:
@@ -57,17 +63,21 @@ export const decideReview = (
 /** Once opened it is settled: a repeat neither opens a second nor reopens a resolved one. */
 const open = (
   state: ReviewItem | undefined,
-  { data, tenant, now }: Received<OpenReview>,
+  { data, tenant, principal, now }: Received<OpenReview>,
   caseIsOpen: boolean,
 ): ReviewEvent[] => {
   if (state !== undefined) return [];
-  if (!caseIsOpen) throw new Problem("conflict/state", "The case is closed.", { state: "CLOSED" });
   if (tenantOfId(data.caseId) !== tenant) {
     throw new Problem("auth/foreign-tenant", "The case belongs to another airline.");
   }
   const { occurrence: _occurrence, priority = priorityOf[data.category], ...rest } = data;
   const listKey = `${now.toISOString()}/${reviewIdOf(data)}`;
-  return [{ type: "review.opened", data: { ...rest, priority, listKey, at: now } }];
+  const opened: ReviewEvent = { type: "review.opened", data: { ...rest, priority, listKey, at: now } };
+  if (caseIsOpen) return [opened];
+  // It comes late: kept for the day that the case is opened again.
+  const reason = "The case was closed before this was told.";
+  const by = principal.urn;
+  return [opened, { type: "review.resolved", data: { by, resolution: closedCase, reason, at: now } }];
 };
 
 const claim = (state: ReviewItem, { principal, now }: Received): ReviewEvent[] => {
@@ -123,16 +133,32 @@ const noteHoused = (
   ];
 };
 
-/** The case was closed. */
+const closedCase = "CASE_CLOSED";
+
+/** Closing and reopening may be told late, twice, or after what followed them: the newest counts. */
+const isNewer = ({ caseChangedAt }: ReviewItem, changedAt: string): boolean =>
+  caseChangedAt === undefined || new Date(changedAt) > caseChangedAt;
+
+/** The case was closed: nobody works on it. */
 const withdraw = (
   state: ReviewItem,
-  { data, principal, now }: Received<{ reason: string }>,
+  { data, principal, now }: Received<{ reason: string; changedAt: string }>,
 ): ReviewEvent[] => {
-  if (state.status === "RESOLVED") return [];
-  const { reason } = data;
+  const { reason, changedAt } = data;
+  if (state.status === "RESOLVED" || !isNewer(state, changedAt)) return [];
+  const resolved = { by: principal.urn, resolution: closedCase, reason, at: now };
   return [
-    { type: "review.resolved", data: { by: principal.urn, resolution: "CASE_CLOSED", reason, at: now } },
+    { type: "review.case-noted", data: { changedAt: new Date(changedAt) } },
+    { type: "review.resolved", data: resolved },
   ];
+};
+
+/** The case is open again: what the closing took off the desks is there as before, with a new deadline. */
+const reinstate = (state: ReviewItem, { data, now }: Received<{ changedAt: string }>): ReviewEvent[] => {
+  if (!isNewer(state, data.changedAt)) return [];
+  const noted: ReviewEvent = { type: "review.case-noted", data: { changedAt: new Date(data.changedAt) } };
+  const closed = state.status === "RESOLVED" && state.resolution === closedCase;
+  return closed ? [noted, { type: "review.reinstated", data: { at: now } }] : [noted];
 };
 
 const mustBeOpenTo = (principal: Principal, state: ReviewItem): void => {

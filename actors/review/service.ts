@@ -15,7 +15,7 @@ export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
   kind: "review",
   collection: "reviewItems",
   schemaVersion: 1,
-  commands: ["open", "claim", "resolve", "note-group-housed", "withdraw", "breach-sla"],
+  commands: ["open", "claim", "resolve", "note-group-housed", "withdraw", "reinstate", "breach-sla"],
   indexes: reviewIndexes,
   locate: ({ name, data }) => (name === "review.open" ? { _id: reviewIdOf(data as OpenReview) } : undefined),
   create: ({ name, data }) => (name === "review.open" ? reviewIdOf(data as OpenReview) : undefined),
@@ -23,7 +23,7 @@ export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
   evolve: evolveReview,
   timers: (item) => timersOf(item),
   outgoing: (event, item, { principal }, id) => [
-    ...announced(event, item, id),
+    ...(event.type === "review.case-noted" ? [] : announced(event, item, id)),
     ...(event.type === "review.resolved" && principal.surface !== "system" ? [settled(event, item, id)] : []),
   ],
   view: (item, { id, version }) => reviewView(id, item, version),
@@ -44,11 +44,16 @@ const timersOf = (item: ReviewItem): Timer[] =>
   item.status === "RESOLVED" || item.overdue ? [] : [{ name: "breach-sla", dueAt: item.dueAt }];
 
 /** What every event says of its item; the rest is the event's own. */
-const announced = (event: ReviewEvent, item: ReviewItem, id: string): Outgoing[] => {
+const announced = (
+  event: Exclude<ReviewEvent, { type: "review.case-noted" }>,
+  item: ReviewItem,
+  id: string,
+): Outgoing[] => {
   const { caseId, airport, category, priority, origin, affectedGroups } = item;
   const own = () => {
     switch (event.type) {
       case "review.opened":
+      case "review.reinstated":
         return { detail: item.detail, dueAt: item.dueAt.toISOString() };
       case "review.claimed":
         return { assignedTo: event.data.by };
@@ -72,9 +77,11 @@ const announced = (event: ReviewEvent, item: ReviewItem, id: string): Outgoing[]
   return [{ to: "internal", type: event.type, id, caseId, data }];
 };
 
-const auditNote = ({ before, after, events }: Change<ReviewItem, ReviewEvent>): AuditNote => {
+/** Null where an item has only heard of its case. */
+const auditNote = ({ before, after, events }: Change<ReviewItem, ReviewEvent>): AuditNote | null => {
   const { caseId, category, priority, origin, affectedGroups, detail } = after;
-  const [event] = events;
+  const event = events.find(({ type }) => type !== "review.case-noted") ?? events[0];
+  if (event?.type === "review.case-noted") return null;
   const progress = (item: ReviewItem | undefined) =>
     item && {
       state: item.status,
@@ -90,6 +97,7 @@ const auditNote = ({ before, after, events }: Change<ReviewItem, ReviewEvent>): 
     "review.claimed": "review.claim",
     "review.resolved": "review.resolve",
     "review.group-housed": "review.note-group-housed",
+    "review.reinstated": "review.reinstate",
     "review.sla-breached": "review.breach-sla",
   };
   return {
@@ -101,23 +109,25 @@ const auditNote = ({ before, after, events }: Change<ReviewItem, ReviewEvent>): 
   };
 };
 
-/** Sends a command to each item of the case that is still on a desk; a repeat finds what is done and does the rest. */
-const toOpenItems =
-  (
-    context: ActorContext,
-    verb: string,
-    wanted: (data: unknown) => Record<string, unknown>,
-  ): CommandFunction =>
+type Wanted = (
+  item: Pick<ReviewItem, "status" | "affectedGroups"> & { resolution?: string },
+  data: unknown,
+) => boolean;
+
+const isOnDesk: Wanted = ({ status }) => status !== "RESOLVED";
+
+/** Sends a command to each of these items of the case; a repeat finds what is done and does the rest. */
+const toItems =
+  (context: ActorContext, verb: string, wanted: Wanted): CommandFunction =>
   async (command, dispatch) => {
     const found = await context.documents
       .tenant(command.tenant)
-      .collection<Document>("reviewItems")
-      .find({ caseId: command.entity, status: { $in: ["OPEN", "CLAIMED"] }, ...wanted(command.data) })
-      .project({ _id: 1 })
+      .collection<Document & { _id: string } & Parameters<Wanted>[0]>("reviewItems")
+      .find({ caseId: command.entity }, { projection: { status: 1, affectedGroups: 1, resolution: 1 } })
       .toArray();
-    for (const { _id } of found) {
-      const id = causedId(command.id, verb, String(_id));
-      await dispatch(verb, { ...command, id, name: `review.${verb}`, entity: String(_id) });
+    for (const { _id } of found.filter((item) => wanted(item, command.data))) {
+      const id = causedId(command.id, verb, _id);
+      await dispatch(verb, { ...command, id, name: `review.${verb}`, entity: _id });
     }
     return { ok: null };
   };
@@ -127,19 +137,29 @@ export const reviewActor = (context: ActorContext): Actor => ({
   deciders: [
     {
       ...reviewItems,
-      /** Whether the case still takes items. */
-      gather: async (command) => {
-        if (command.name !== "review.open") return undefined;
-        const params = { caseId: (command.data as OpenReview).caseId };
-        return !(await context.call<boolean>("case.is-closed", { ...command, params }));
+      /** Whether the case still takes items, and work on them. */
+      gather: async (command, state) => {
+        const caseId = state?.caseId ?? (command.data as Partial<OpenReview>).caseId;
+        const needed = command.name === "review.open" || command.principal.surface !== "system";
+        if (!needed || caseId === undefined) return undefined;
+        return !(await context.call<boolean>("case.is-closed", { ...command, params: { caseId } }));
       },
     },
   ],
   commands: {
-    "note-housed": toOpenItems(context, "note-group-housed", (data) => ({
-      affectedGroups: (data as { groupId: string }).groupId,
-    })),
-    "close-case": toOpenItems(context, "withdraw", () => ({})),
+    "note-housed": toItems(
+      context,
+      "note-group-housed",
+      (item, data) =>
+        isOnDesk(item, data) && item.affectedGroups.includes((data as { groupId: string }).groupId),
+    ),
+    "close-case": toItems(context, "withdraw", isOnDesk),
+    // Those on a desk, too: a closing that is told late must not take them away.
+    "reopen-case": toItems(
+      context,
+      "reinstate",
+      (item, data) => isOnDesk(item, data) || item.resolution === "CASE_CLOSED",
+    ),
   },
   queries: reviewQueries(context),
 });

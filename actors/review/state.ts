@@ -9,6 +9,8 @@ interface Item extends Required<Omit<OpenReview, "occurrence">> {
   listKey: string;
   /** When the SLA of its priority is breached; stays in the past once the highest priority's was. */
   dueAt: Date;
+  /** When the case was closed or opened last, as far as the item has heard. */
+  caseChangedAt?: Date;
   /** Affected groups that have got a room since. */
   housedGroups: string[];
   /** Deadlines missed so far. */
@@ -35,8 +37,16 @@ export type ReviewEvent =
     }
   | { type: "review.claimed"; data: { by: string; at: Date } }
   | { type: "review.resolved"; data: { by: string; resolution: string; reason: string; at: Date } }
+  | { type: "review.case-noted"; data: { changedAt: Date } }
+  | { type: "review.reinstated"; data: { at: Date } }
   | { type: "review.group-housed"; data: { groupId: string } }
   | { type: "review.sla-breached"; data: { raisedTo: Priority | undefined } };
+
+const reinstated = (state: ReviewItem, at: Date): ReviewItem => {
+  if (state.status !== "RESOLVED") return state;
+  const { status: _s, assignedTo: _a, resolution: _r, reason: _w, resolvedAt: _t, ...item } = state;
+  return { ...item, status: "OPEN", dueAt: deadlineAfter(item.priority, at), overdue: false };
+};
 
 export const evolveReview = (state: ReviewItem | undefined, event: ReviewEvent): ReviewItem => {
   if (event.type === "review.opened") {
@@ -50,6 +60,10 @@ export const evolveReview = (state: ReviewItem | undefined, event: ReviewEvent):
       const { by, at } = event.data;
       return { ...state, status: "CLAIMED", assignedTo: by, claimedAt: at };
     }
+    case "review.case-noted":
+      return { ...state, caseChangedAt: event.data.changedAt };
+    case "review.reinstated":
+      return reinstated(state, event.data.at);
     case "review.group-housed":
       return { ...state, housedGroups: [...state.housedGroups, event.data.groupId] };
     case "review.resolved": {

@@ -20,16 +20,24 @@ const payloadHash = ({ data, expectedVersion }: Command): string => {
     .digest("base64url");
 };
 
-/**
- * The compensation that this command repeats; undefined: it is a new one. One that named no version is a new one as soon
- * as what it set going has failed.
- */
-export const repeatedBy = (
+/** The newest compensation of this payload. */
+export const submittedAs = (
   state: SubCaseState,
   command: Command,
 ): SubCaseState["compensations"][number] | undefined => {
   const hash = payloadHash(command);
-  const found = state.compensations.findLast((compensation) => compensation.hash === hash);
+  return state.compensations.findLast((compensation) => compensation.hash === hash);
+};
+
+/**
+ * The compensation that this command repeats; undefined: it is a new one. One that named no version is a new one as soon
+ * as what it set going has failed.
+ */
+const repeatedBy = (
+  state: SubCaseState,
+  command: Command,
+): SubCaseState["compensations"][number] | undefined => {
+  const found = submittedAs(state, command);
   const failed = state.status === "FAILED" || state.status === "COMPENSATION_FAILED";
   return failed && command.expectedVersion === undefined ? undefined : found;
 };

@@ -7,7 +7,7 @@ import { requireAirport } from "../runtime/reach.ts";
 import { compensate } from "./compensate.ts";
 import { reissueCall, resume, runFrom, type SagaSettings, Story, takeAnswer } from "./saga.ts";
 import { rollbackSteps, type SubCaseEvent, type SubCaseState } from "./state.ts";
-import { recordStay } from "./stay.ts";
+import { recordStay, resumeStay } from "./stay.ts";
 
 export const commands = [
   "assign",
@@ -18,12 +18,13 @@ export const commands = [
   "record-stay",
   "accept-offer",
   "decline-offer",
+  "settle",
   "suspend",
   "resume",
 ] as const;
 
 /** What a closed case's group still takes: what comes late is put on record, and the case may open again. */
-const takenWhenClosed: ReadonlySet<string> = new Set(["record-answer", "suspend", "resume"]);
+const takenWhenClosed: ReadonlySet<string> = new Set(["record-answer", "record-stay", "suspend", "resume"]);
 
 export const deciderOf =
   (settings: SagaSettings) =>
@@ -58,13 +59,12 @@ export const deciderOf =
         recordStay(story, command.data as StayReport);
         break;
       case "suspend":
-        if (state.closedAt === undefined)
-          story.tell({ type: "subcase.suspended", data: { at: command.now } });
-        break;
       case "resume":
-        if (state.closedAt === undefined) break;
-        story.tell({ type: "subcase.resumed", data: {} });
-        resume(story);
+        changeStanding(story, verb, new Date((command.data as { changedAt: string }).changedAt));
+        break;
+      case "settle":
+        if (state.status === "PENDING" || state.status === "FAILED")
+          story.tell({ type: "subcase.settled", data: {} });
         break;
       case "accept-offer":
         accept(story);
@@ -83,8 +83,8 @@ export const deciderOf =
  * greater one, however their commands arrive.
  */
 const assign = (story: Story, { book, ...assignment }: Assignment): void => {
-  const { status, assignment: standing } = story.state;
-  if (status !== "PENDING" && status !== "FAILED") return;
+  const { status, assignment: standing, settled } = story.state;
+  if (settled || (status !== "PENDING" && status !== "FAILED")) return;
   if (standing !== undefined && assignment.waveId <= standing.waveId) return;
   story.tell({ type: "subcase.assigned", data: { assignment } });
   // A group that came back from a saga because others took its rooms goes on with it, whoever has set it going.
@@ -92,6 +92,20 @@ const assign = (story: Story, { book, ...assignment }: Assignment): void => {
   if (!book && !cameBack) return;
   story.tell({ type: "subcase.processing", data: { candidate: 0 } });
   runFrom(story, "hold");
+};
+
+/** The case was closed or opened again. Both may come late, twice, or after what followed them: the newest counts. */
+const changeStanding = (story: Story, verb: "suspend" | "resume", at: Date): void => {
+  const { standingSince, closedAt } = story.state;
+  if (standingSince !== undefined && at <= standingSince) return;
+  if (verb === "suspend") {
+    story.tell({ type: "subcase.suspended", data: { at } });
+    return;
+  }
+  story.tell({ type: "subcase.resumed", data: { at } });
+  if (closedAt === undefined) return;
+  resume(story);
+  resumeStay(story);
 };
 
 /** Contract, "Sub-case (saga)": accepting what is accepted gives the same answer and no second event. */

@@ -65,7 +65,8 @@ export const stuckRollback = (state: SubCaseState, step: Step, detail: string): 
 
 /** A card, ride or message that could not be had; the room stands. */
 export const degraded = (state: SubCaseState, step: Step, detail: string): Outgoing[] => {
-  if (step === "card") return [openReview(state, "PAYMENT_FAILED", "card", detail)];
+  const round = `round ${state.round}`;
+  if (step === "card") return [openReview(state, "PAYMENT_FAILED", "card", detail, round)];
   // On the way to an offer; this is the state after all, which may have no hotel left. A rollback tells of itself.
   if (step === "cancel-payment" && state.offer.state === "PENDING")
     return [
@@ -78,6 +79,6 @@ export const degraded = (state: SubCaseState, step: Step, detail: string): Outgo
       ),
     ];
   if (step === "transport" || step === "notify")
-    return [openReview(state, "PARTIAL_FULFILLMENT", step, detail)];
+    return [openReview(state, "PARTIAL_FULFILLMENT", step, detail, round)];
   return [];
 };

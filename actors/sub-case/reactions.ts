@@ -52,12 +52,13 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
     case "subcase.stay-noted":
       return stayed(state, event.data.status);
     case "subcase.room-lost":
-      return [voucherAmended(state)];
+      return state.offer.readyAt === undefined ? [] : [voucherAmended(state)];
     case "subcase.opened":
     case "subcase.not-required":
     case "subcase.assigned":
     case "subcase.compensation-submitted":
     case "subcase.hotel-refused":
+    case "subcase.settled":
     case "subcase.suspended":
       return [];
     case "subcase.resumed":
@@ -200,10 +201,16 @@ const noteGroup = (state: SubCaseState, stage: GroupNote["stage"]): Outgoing => 
   return { to: "command", name: "case.note-group", entity: state.caseId, data };
 };
 
-/** The closed case took no notes: it hears again how far the group has come. */
+/** The closed case took no notes: it hears again how far the group has come, and a desk of what is a person's. */
 const standing = (state: SubCaseState): Outgoing[] => {
   const stage = stageOf(state);
-  return stage === undefined ? [] : [noteGroup(state, stage)];
+  if (stage === undefined) return [];
+  const told = noteGroup(state, stage);
+  if (stage === "F") return [told, noRoomLeft(state)];
+  const stuck = state.steps.findLast(({ result }) => result === "FAILED");
+  return stage === "U" && stuck !== undefined
+    ? [told, stuckRollback(state, stuck.name, stuck.detail ?? "")]
+    : [told];
 };
 
 /** Undefined: the case knows by itself. */

@@ -82,11 +82,22 @@ const endRollback = (story: Story): void => {
   story.tell({ type: "subcase.compensation-failed", data: { at: story.now, step: first.name, detail } });
 };
 
+/** The hotel has taken the room back: what goes with it is given back, and the group needs another one. */
+export const loseRoom = (story: Story): void => {
+  const hotelUrn = story.state.reservation?.hotelUrn ?? "";
+  story.tell({ type: "subcase.room-lost", data: { at: story.now, hotelUrn } });
+  runFrom(story, rollbackSteps[0]);
+};
+
 const isRollback = (step: Step): boolean => (rollbackSteps as readonly Step[]).includes(step);
 
 /** True: done at once or left out, the next one can run. */
 const takeStep = (story: Story, step: Step): boolean => {
   const { id, state, now } = story;
+  if (step === "offer" && state.reservation?.status === "CANCELLED") {
+    loseRoom(story);
+    return false;
+  }
   if (step === "offer") {
     story.tell({ type: "subcase.offer-ready", data: { at: now } });
     // Whom the hotel received meanwhile has accepted.
@@ -245,8 +256,8 @@ const tryHotel = (story: Story): void => {
 const returnsMax = 2;
 const takenByOthers: ReadonlySet<string> = new Set(["SOLD_OUT", "HOLD_EXPIRED"]);
 
-const wereTaken = ({ returns, assignment, attemptedHotels }: SubCaseState): boolean => {
-  const tried = attemptedHotels.slice(-(assignment?.candidates.length ?? 0));
+const wereTaken = ({ returns, candidate, firstCandidate, attemptedHotels }: SubCaseState): boolean => {
+  const tried = attemptedHotels.slice(firstCandidate - candidate);
   return returns < returnsMax && tried.length > 0 && tried.every(({ reason }) => takenByOthers.has(reason));
 };
 

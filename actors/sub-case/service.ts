@@ -8,7 +8,7 @@ import type { Change, Decider } from "../runtime/decider.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
 import { firstDocument } from "../runtime/store.ts";
-import { repeatedBy } from "./compensate.ts";
+import { submittedAs } from "./compensate.ts";
 import { commands, deciderOf } from "./decide.ts";
 import { collection, schemaVersion, subCaseIndexes, subCaseQueries } from "./queries.ts";
 import { outgoing } from "./reactions.ts";
@@ -32,7 +32,11 @@ const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> =>
     principal.surface === "passenger" ? { caseId: principal.caseId, groupId: principal.groupId } : undefined,
   view: (state, { version, command }) =>
     command.name === "sub-case.compensate"
-      ? compensationView(state, version, repeatedBy(state, command)?.correlationUrn ?? command.correlationUrn)
+      ? compensationView(
+          state,
+          version,
+          submittedAs(state, command)?.correlationUrn ?? command.correlationUrn,
+        )
       : offerView(state, version, undefined),
   audit,
 });
@@ -76,6 +80,7 @@ const opened = (caseId: string, data: OpenMany, group: OpenMany["groups"][number
       }),
   round: 0,
   candidate: 0,
+  firstCandidate: 0,
   returns: 0,
   compensations: [],
   steps: [],
@@ -132,7 +137,9 @@ const insertMissing = async (
       .collection<Document>(collection)
       .insertMany(documents, { ordered: false });
   } catch (error) {
-    if ((error as { code?: number }).code !== 11000) throw error;
+    const { writeErrors = [] } = error as { writeErrors?: { code?: number }[] };
+    const areThere = writeErrors.length > 0 && writeErrors.every(({ code }) => code === 11000);
+    if (!areThere) throw error;
   }
 };
 

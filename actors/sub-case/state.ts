@@ -92,12 +92,18 @@ export interface SubCaseState {
   round: number;
   /** Index in `candidates` of the hotel under way or booked. */
   candidate: number;
+  /** The candidate that the round began with. */
+  firstCandidate: number;
   /** How often it went back to the case because others had taken the rooms. */
   returns: number;
   /** Compensations that operators submitted, newest last: the same payload again is the same one. */
   compensations: { hash: string; correlationUrn: string; round: number }[];
   /** Set when the hotel took the room back: what went with it is given back, then the group needs another one. */
   roomLost?: true;
+  /** Set when a person has seen to the group: no wave's choice is for it any more. */
+  settled?: true;
+  /** When the case was closed or opened last, as far as the group has heard: what comes late of before is nothing. */
+  standingSince?: Date;
   /** Set while the case is closed: nothing goes on, what comes late is only put on record. */
   closedAt?: Date;
   call?: Call;
@@ -153,8 +159,9 @@ export type SubCaseEvent =
   | { type: "subcase.compensation-failed"; data: { at: Date; step: Step; detail: string } }
   | { type: "subcase.stay-noted"; data: { status: StayReport["state"]; at: Date } }
   | { type: "subcase.room-lost"; data: { at: Date; hotelUrn: string } }
+  | { type: "subcase.settled"; data: Record<string, never> }
   | { type: "subcase.suspended"; data: { at: Date } }
-  | { type: "subcase.resumed"; data: Record<string, never> };
+  | { type: "subcase.resumed"; data: { at: Date } };
 
 /** What a completed step brought or took back. */
 export type Gained = Pick<
@@ -178,7 +185,16 @@ const compensationsMax = 20;
 
 /** A new round owes nothing to the one before it: what that one had was given back, or was never had. */
 const fresh = (state: SubCaseState): SubCaseState => {
-  const { reservation: _r, payment: _p, voucher: _v, card: _c, ride: _i, roomLost: _l, ...rest } = state;
+  const {
+    reservation: _r,
+    payment: _p,
+    voucher: _v,
+    card: _c,
+    ride: _i,
+    roomLost: _l,
+    settled: _s,
+    ...rest
+  } = state;
   return { ...rest, offer: { state: "PENDING" } };
 };
 
@@ -205,7 +221,13 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
       const { candidate } = event.data;
       return candidate === undefined
         ? { ...state, status: "ROLLING_BACK" }
-        : { ...fresh(state), status: "PROCESSING", round: state.round + 1, candidate };
+        : {
+            ...fresh(state),
+            status: "PROCESSING",
+            round: state.round + 1,
+            firstCandidate: candidate,
+            candidate,
+          };
     }
     case "subcase.step-started": {
       const started = { ...state, steps: [...state.steps, event.data.record] };
@@ -264,14 +286,16 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
         roomLost: true,
         offer: { ...state.offer, state: "WITHDRAWN" },
       };
+    case "subcase.settled":
+      return { ...state, settled: true };
     case "subcase.suspended": {
-      const closed = { ...state, closedAt: event.data.at };
+      const closed = { ...state, closedAt: event.data.at, standingSince: event.data.at };
       return state.offer.state === "READY"
         ? { ...closed, offer: { ...state.offer, state: "WITHDRAWN" } }
         : closed;
     }
     case "subcase.resumed": {
-      const open = without(state, "closedAt");
+      const open = { ...without(state, "closedAt"), standingSince: event.data.at };
       const stands = state.status === "OFFER_READY" && state.offer.state === "WITHDRAWN";
       return stands ? { ...open, offer: { ...state.offer, state: "READY" } } : open;
     }

@@ -1,38 +1,40 @@
 /** Owns what a hotel tells of a booking after it was made: arrival, departure, no-show, or that it took the room back. */
 import type { StayReport } from "../../schemas/vendor-call.ts";
 import { NotYet } from "../runtime/decider.ts";
-import { runFrom, type Story } from "./saga.ts";
-import { type Reservation, rollbackSteps } from "./state.ts";
+import { loseRoom, type Story } from "./saga.ts";
+import type { Reservation } from "./state.ts";
 
 /** How far a stay has come; a report of something earlier is late and changes nothing. */
 const order: Readonly<Record<string, number>> = { CONFIRMED: 0, CHECKED_IN: 1, NO_SHOW: 1, CHECKED_OUT: 2 };
 
-/** Who has arrived has accepted: an offer that nobody answered counts as taken at the desk. */
+/**
+ * Puts on record what the hotel tells; while the case is closed nothing follows from it.
+ * @throws NotYet while the booking it is about has not been confirmed to us
+ */
 export const recordStay = (story: Story, { reference, bookingId, state }: StayReport): void => {
-  const { reservation, offer } = story.state;
-  if (reservation?.reference !== reference || reservation.bookingId !== bookingId) return;
-  if (state === "CANCELLED") {
-    takenBack(story, reservation);
-    return;
-  }
-  const standing = order[reservation.status];
-  if (standing === undefined || standing >= (order[state] ?? 0)) return;
-  const at = story.now;
-  story.tell({ type: "subcase.stay-noted", data: { status: state, at } });
-  if (state !== "NO_SHOW" && offer.state === "READY") story.tell({ type: "subcase.resolved", data: { at } });
+  const { reservation } = story.state;
+  if (reservation?.reference !== reference) return;
+  if (reservation.bookingId === undefined) throw new NotYet("The booking's own answer has not arrived yet.");
+  if (reservation.bookingId !== bookingId || !isNews(story, reservation, state)) return;
+  story.tell({ type: "subcase.stay-noted", data: { status: state, at: story.now } });
+  if (story.state.closedAt === undefined) resumeStay(story);
+};
+
+/** A cancellation of our own is on record, or under way; of the rest only what is further counts. */
+const isNews = ({ state }: Story, { status }: Reservation, told: StayReport["state"]): boolean => {
+  if (told === "CANCELLED") return status === "CONFIRMED" && state.status !== "ROLLING_BACK";
+  const standing = order[status];
+  return standing !== undefined && standing < (order[told] ?? 0);
 };
 
 /**
- * A cancellation of our own is on record, or under way, or was refused and now done after all; any other leaves the group
- * without a room, on the very night.
- * @throws NotYet while the saga is on its way to an offer: it ends first
+ * Who has arrived has accepted: an offer that nobody answered counts as taken at the desk. A room that the hotel took back
+ * leaves a group that was housed without one, on the very night; a saga on its way finds it out at its offer.
  */
-const takenBack = (story: Story, { status, hotelUrn }: Reservation): void => {
-  if (status !== "CONFIRMED" || story.state.status === "ROLLING_BACK") return;
-  if (story.state.status === "PROCESSING") throw new NotYet("The saga of this group is under way.");
-  const at = story.now;
-  story.tell({ type: "subcase.stay-noted", data: { status: "CANCELLED", at } });
-  if (story.state.offer.state === "DECLINED") return;
-  story.tell({ type: "subcase.room-lost", data: { at, hotelUrn } });
-  runFrom(story, rollbackSteps[0]);
+export const resumeStay = (story: Story): void => {
+  const { status, reservation, offer } = story.state;
+  const stay = reservation?.status;
+  if ((stay === "CHECKED_IN" || stay === "CHECKED_OUT") && offer.state === "READY")
+    story.tell({ type: "subcase.resolved", data: { at: story.now } });
+  if (stay === "CANCELLED" && (status === "OFFER_READY" || status === "RESOLVED")) loseRoom(story);
 };

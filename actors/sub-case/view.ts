@@ -116,7 +116,8 @@ export const offerView = (state: SubCaseState, version: number, voucherQr: strin
 const transportView = ({ ride, steps, assignment }: SubCaseState): Pick<OfferView, "transport"> => {
   if (ride === undefined) {
     if (assignment?.terms.vendors.transport === undefined) return {};
-    const refused = steps.some(({ name, result }) => name === "transport" && result === "REFUSED");
+    const ofThisRound = steps.slice(steps.findLastIndex(({ name }) => name === "hold"));
+    const refused = ofThisRound.some(({ name, result }) => name === "transport" && result === "REFUSED");
     return { transport: { status: refused ? "declined" : "pending" } };
   }
   return {

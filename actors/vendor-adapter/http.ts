@@ -2,6 +2,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { Static, TSchema } from "typebox";
+import { masked } from "./masking.ts";
 import type {
   CallContext,
   InDoubt,
@@ -36,9 +37,13 @@ export interface VendorCall<Body, Problem> {
 }
 
 /** A well-formed answer: yes, or the vendor's own no (which the adapter puts into our words). */
-export type VendorAnswer<Body, Problem> =
+export type VendorAnswer<Body, Problem> = (
   | { outcome: "success"; status: number; body: Body }
-  | { outcome: "problem"; status: number; body: Problem };
+  | { outcome: "problem"; status: number; body: Problem }
+) & {
+  /** The body of the request that it answers. */
+  sent: unknown;
+};
 
 /** No answer that means anything: the work may be done or not. */
 interface Unknown {
@@ -174,7 +179,7 @@ export class VendorHttp {
 const judge = <Body, Problem>(
   { status, headers }: Response,
   text: string | undefined,
-  { success, problem }: VendorCall<Body, Problem>,
+  { success, problem, body: sent }: VendorCall<Body, Problem>,
 ): VendorAnswer<Body, Problem> | Refused | Unavailable | Unknown => {
   const unknown = (detail: string): Unknown => ({ outcome: "unknown", detail });
   const waitMs = retryAfterMs(headers);
@@ -183,15 +188,15 @@ const judge = <Body, Problem>(
     return { outcome: "unavailable", detail: `the vendor answered ${status}`, ...wait };
   }
   if (status === 401 || status === 403) {
-    return refusal("NOT_AUTHORISED", `the vendor does not take our credentials (${status})`);
+    return refusal("NOT_AUTHORISED", `the vendor does not take our credentials (${status})`, sent);
   }
   if (status < 200 || status >= 500 || (status >= 300 && status < 400)) {
     return unknown(`the vendor answered ${status}`);
   }
   if (text === undefined) return unknown("the vendor's answer is too long");
   const body = parseJson(text);
-  if (status < 300 && success(body)) return { outcome: "success", status, body };
-  if (status >= 400 && problem(body)) return { outcome: "problem", status, body };
+  if (status < 300 && success(body)) return { outcome: "success", status, body, sent };
+  if (status >= 400 && problem(body)) return { outcome: "problem", status, body, sent };
   const [first] = (status < 300 ? success.errors : problem.errors) ?? [];
   const where = body === undefined ? "no JSON" : `${first?.instancePath || "/"} ${first?.message}`;
   return unknown(`the vendor's answer with status ${status} is malformed: ${where}`);
@@ -199,11 +204,14 @@ const judge = <Body, Problem>(
 
 const detailCharactersMax = 300;
 
-/** @param detail the vendor's words, cut to a length that fits an audit entry. */
-export const refusal = (code: RefusalCode, detail: string): Refused => ({
+/**
+ * @param detail the vendor's words: kept without what may be personal, and cut to a length that fits an audit entry
+ * @param sent the body that they answer
+ */
+export const refusal = (code: RefusalCode, detail: string, sent: unknown): Refused => ({
   outcome: "refused",
   code,
-  detail: detail.slice(0, detailCharactersMax),
+  detail: masked(detail, sent).slice(0, detailCharactersMax),
 });
 
 /**

@@ -99,9 +99,11 @@ export const openInstances = async (
     known.set(instance.name, instance);
     if (isNew) onVendor(tenant, instance.name);
   };
-  const bucket = await watchBucket<VendorDocument>(context.streams, "vendors", learn, (key, error) =>
-    context.log.error({ key, err: error }, "vendor not usable in this process"),
-  );
+  const bucket = await watchBucket<VendorDocument>(context.streams, "vendors", {
+    onValue: learn,
+    onUnreadable: (key, error) => context.log.error({ key, err: error }, "vendor not usable in this process"),
+    onEnd: (error) => context.log.error({ err: error }, "vendors are not heard of any more"),
+  });
   const forget = context.tenants.onEach(({ code }) =>
     add(code, { name: directVendor, kind: "hotel", port: new Direct(code, context) }),
   );

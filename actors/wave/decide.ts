@@ -144,10 +144,10 @@ export const outgoingOf = (waveId: string, { event, assignments }: DecidedWave):
       data: assignment,
     }),
   );
-  return [note, ...assigned, ...unplacedItem(wave)];
+  return [note, ...assigned, ...unplacedItem(waveId, wave)];
 };
 
-const unplacedItem = (wave: WaveState): Outgoing[] => {
+const unplacedItem = (waveId: string, wave: WaveState): Outgoing[] => {
   if (wave.unplaced.length === 0) return [];
   const reasons = [...new Set(wave.unplaced.map(({ reason }) => reason))].slice(0, 3).join(" ");
   const missing = wave.partialFailures.map(({ failedDomain }) => failedDomain);
@@ -165,6 +165,8 @@ const unplacedItem = (wave: WaveState): Outgoing[] => {
         detail: `${reasons}${late}`,
         attemptedHotels: [],
         affectedGroups: wave.unplaced.map(({ groupId }) => groupId),
+        // The item of an earlier wave may be resolved: each wave's is its own.
+        occurrence: waveId,
       },
     },
   ];

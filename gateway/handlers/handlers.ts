@@ -32,9 +32,9 @@ export const createRouteHandler =
 /** The success that a row promises. The ETag is the entity's version: the command's, or the one that a view shows. */
 export const answer = (
   { route }: CheckedRequest,
-  { ok, version = shownVersion(ok) }: Accepted,
+  { ok, version = shownVersion(ok), created }: Accepted,
 ): HttpAnswer => ({
-  status: route.success,
+  status: created === false ? route.successUnlessCreated : route.success,
   headers: version === undefined ? route.headers : [...route.headers, ["ETag", `"${version}"`]],
   body: route.produces === "text/html" ? (ok as { html: string }).html : JSON.stringify(ok),
 });

@@ -3,6 +3,7 @@ import { pino } from "pino";
 import t from "tap";
 import { changeEntry, watchBucket } from "../../streams/bucket.ts";
 import { openStreams } from "../../streams/connection.ts";
+import { outageOf } from "../../streams/outage.ts";
 import { openTenantDirectory } from "../../streams/tenant-directory.ts";
 import { eventually } from "../harness/patience.ts";
 import { startNatsServer } from "../harness/processes.ts";
@@ -10,6 +11,8 @@ import { startNatsServer } from "../harness/processes.ts";
 const nats = await startNatsServer(t);
 const streams = await openStreams(nats.url, "test");
 t.teardown(() => streams.close());
+/** A watch that its owner closes, or that goes on, tells of no end. */
+const ended = (error: unknown): void => void t.fail("the watch has ended", { error: String(error) });
 
 t.test("an unreadable entry is told of and passed over, at the start and later", async (t) => {
   const bucket = await streams.kv.create("things", { history: 1 });
@@ -23,7 +26,8 @@ t.test("an unreadable entry is told of and passed over, at the start and later",
     known.push(key);
     if (key === "d") third.resolve();
   };
-  const watched = await watchBucket<number>(streams, "things", take, (key) => unreadable.push(key));
+  const watcher = { onValue: take, onUnreadable: (key: string) => void unreadable.push(key), onEnd: ended };
+  const watched = await watchBucket<number>(streams, "things", watcher);
   t.strictSame([known, unreadable], [["b"], ["a"]], "what stood before the start");
   await watched.put("c", 2);
   await watched.put("d", 3);
@@ -46,7 +50,8 @@ t.test("a watch that the server has lost comes back, and misses nothing", async 
     known.push(key);
     if (known.length === 2) both.resolve();
   };
-  const watched = await watchBucket<number>(streams, "lost", take, (key) => t.fail(key));
+  const watcher = { onValue: take, onUnreadable: (key: string) => void t.fail(key), onEnd: ended };
+  const watched = await watchBucket<number>(streams, "lost", watcher);
   await watched.put("a", 1);
   const { consumers } = streams.manager;
   for (const { name } of await consumers.list("KV_lost").next()) await consumers.delete("KV_lost", name);
@@ -58,13 +63,31 @@ t.test("a watch that the server has lost comes back, and misses nothing", async 
   await eventually("it has ended", async () => (watched.live() ? "still live" : undefined));
 });
 
+t.test("a watch that ends by itself tells so, and one that is closed does not", async (t) => {
+  const own = await openStreams(nats.url, "ending");
+  const ignore = (): void => undefined;
+  const told = Promise.withResolvers<unknown>();
+  const watcher = { onValue: ignore, onUnreadable: ignore, onEnd: told.resolve };
+  const watched = await watchBucket<number>(own, "ending", watcher);
+  const closed = await watchBucket<number>(own, "ending", { ...watcher, onEnd: ended });
+  const directory = await openTenantDirectory(own, pino({ level: "silent" }));
+  t.ok(watched.live() && directory.live());
+  closed.close();
+  await eventually("it has ended", async () => (closed.live() ? "still live" : undefined));
+  await own.connection.close();
+  t.ok((await told.promise) instanceof Error);
+  t.notOk(watched.live());
+  await eventually("airlines, too", async () => (directory.live() ? "still live" : undefined));
+});
+
 t.test("entries past their age are gone, and waited for by nobody", async (t) => {
   const ignore = (): void => undefined;
-  const first = await watchBucket<number>(streams, "short-lived", ignore, ignore, { ttlMs: 200 });
+  const watcher = { onValue: ignore, onUnreadable: ignore, onEnd: ended };
+  const first = await watchBucket<number>(streams, "short-lived", watcher, { ttlMs: 200 });
   await first.put("a", 1);
   const bucket = await streams.kv.open("short-lived");
   await eventually("it ages", async () => ((await bucket.get("a")) === null ? undefined : "still there"));
-  const second = await watchBucket<number>(streams, "short-lived", ignore, ignore, { ttlMs: 200 });
+  const second = await watchBucket<number>(streams, "short-lived", watcher, { ttlMs: 200 });
   await changeEntry<number>(streams, "short-lived", "a", (held) => (held === undefined ? 2 : 3));
   t.equal((await bucket.get("a"))?.json(), 2, "what has aged is not held any more");
   first.close();
@@ -86,7 +109,9 @@ t.test("a change is decided on what stands, by one writer after the other", asyn
     rivals.push(bucket.put("b", "9"));
     return 1;
   });
-  await t.rejects(late, { message: "others keep changing b of counters" }, "ten lost races are enough");
+  const error = await late.catch((caught: unknown) => caught);
+  t.match(error, { message: "others keep changing b of counters" }, "ten lost races are enough");
+  t.equal(outageOf(error), "streams", "and are waited out");
   await Promise.all(rivals);
   t.equal((await bucket.get("b"))?.json(), 9);
 });

@@ -5,7 +5,7 @@ import t, { type Test } from "tap";
 import { identityActor } from "../../actors/identity/service.ts";
 import { sendCommand } from "../../actors/runtime/send.ts";
 import { passengerSessionLifetimeSeconds } from "../../gateway/auth/passenger-token.ts";
-import { type CaseChange, noteCase, openClosedCases } from "../../streams/closed-cases.ts";
+import { type CaseChange, noteCase, openClosedCases, Standings } from "../../streams/closed-cases.ts";
 import { openStreams } from "../../streams/connection.ts";
 import {
   bearer,
@@ -52,7 +52,7 @@ const orders = <Item>(items: readonly Item[]): Item[][] =>
 t.test("the newest change stands, in whatever order and however often they come", async (t) => {
   const closedCases = await closedCasesOf(t);
   const noted = async (caseId: string, told: readonly CaseChange[]): Promise<void> => {
-    for (const change of told) await noteCase(streams, caseId, change);
+    for (const change of told) await noteCase(streams, caseId, change, at(40));
   };
   const expected = new Map<string, Pick<CaseChange, "closedAt" | "open">>();
   for (const [upTo, last] of changes.entries()) {
@@ -62,9 +62,11 @@ t.test("the newest change stands, in whatever order and however often they come"
       expected.set(caseId, last);
     }
   }
-  await Promise.all([...changes, ...changes].map((change) => noteCase(streams, "XN-AT-ONCE", change)));
+  await Promise.all(
+    [...changes, ...changes].map((change) => noteCase(streams, "XN-AT-ONCE", change, at(40))),
+  );
   expected.set("XN-AT-ONCE", reopenedAtOnce);
-  await noteCase(streams, "XN-LAST", closed);
+  await noteCase(streams, "XN-LAST", closed, at(40));
   await eventually("all is told", async () =>
     closedCases.standing("XN-LAST") === undefined ? "not the last one" : undefined,
   );
@@ -79,27 +81,59 @@ t.test("the newest change stands, in whatever order and however often they come"
   );
 });
 
-t.test("what is older than any session is forgotten, and what cannot be read ends no other", async (t) => {
+const daysLater = (days: number): Date => new Date(at(40).getTime() + days * 86_400_000);
+const closedOn = (date: Date): CaseChange => ({ closedAt: date, open: false, changedAt: date });
+
+t.test("what is older than any session is forgotten, by the bucket's time alone", async (t) => {
+  const standings = new Standings();
+  const learn = (caseId: string, closedAt: Date, putAt: Date): void =>
+    standings.learn(caseId, { closedAt: closedAt.toISOString(), open: false }, putAt);
+  learn("XN-OLD", daysLater(1), daysLater(1));
+  learn("XN-YOUNGER", daysLater(3), daysLater(3));
+  learn("XN-AHEAD", daysLater(300), daysLater(4));
+  t.match(standings.of("XN-OLD"), { open: false }, "a clock that is ahead makes nobody forget");
+  learn("XN-NEW", daysLater(0), daysLater(10));
+  t.equal(standings.of("XN-OLD"), undefined, "after eight days");
+  for (const caseId of ["XN-YOUNGER", "XN-AHEAD", "XN-NEW"])
+    t.match(standings.of(caseId), { open: false }, caseId);
+  t.equal(await standings.untilOpen("XN-OLD", 1), true);
+  t.equal(await standings.untilOpen("XN-YOUNGER", 1), false, "nobody reopens it in time");
+});
+
+t.test("what cannot be read ends no other, and the bucket forgets, too", async (t) => {
   const closedCases = await closedCasesOf(t);
-  const daysLater = (days: number): Date => new Date(at(40).getTime() + days * 86_400_000);
-  const closedOn = (date: Date): CaseChange => ({ closedAt: date, open: false, changedAt: date });
-  await noteCase(streams, "XN-OLD", closedOn(daysLater(1)));
-  await noteCase(streams, "XN-YOUNGER", closedOn(daysLater(3)));
   const bucket = await streams.kv.open("closed-cases");
   const broken = { closedAt: "soon", open: false, changedAt: at(50).toISOString() };
   await bucket.put("XN-BROKEN", JSON.stringify(broken));
-  await noteCase(streams, "XN-NEW", closedOn(daysLater(10)));
+  await noteCase(streams, "XN-NEW", closedOn(daysLater(0)), daysLater(0));
   await eventually("all is told", async () =>
     closedCases.standing("XN-NEW") === undefined ? "not the last one" : undefined,
   );
-  t.equal(closedCases.standing("XN-OLD"), undefined, "after eight days");
-  t.match(closedCases.standing("XN-YOUNGER"), { open: false });
-  t.equal(await closedCases.untilOpen("XN-OLD", 1), true);
-  t.equal(await closedCases.untilOpen("XN-YOUNGER", 1), false, "nobody reopens it in time");
   t.equal(closedCases.standing("XN-BROKEN"), undefined);
   const { streamInfo } = await bucket.status();
-  t.equal(streamInfo.config.max_age, 8 * 86_400 * 1e9, "the bucket forgets it, too");
-  await t.rejects(noteCase(streams, "XN-NEW", closedOn(new Date("soon"))), RangeError, "no time is no time");
+  t.equal(streamInfo.config.max_age, 8 * 86_400 * 1e9);
+  const noTime = noteCase(streams, "XN-NEW", closedOn(new Date("soon")), daysLater(0));
+  await t.rejects(noTime, RangeError, "no time is no time");
+});
+
+t.test("a change of a later day counts as of when it was told, and blocks none that follow", async (t) => {
+  const closedCases = await closedCasesOf(t);
+  const ahead = closedOn(daysLater(8));
+  await noteCase(streams, "XN-AHEAD", ahead, at(10));
+  await noteCase(streams, "XN-AHEAD", { closedAt: daysLater(8), open: true, changedAt: at(12) }, at(12));
+  await noteCase(streams, "XN-AHEAD", ahead, at(10));
+  const skewed: CaseChange = { closedAt: at(20), open: false, changedAt: at(20) };
+  await noteCase(streams, "XN-SKEWED", { closedAt: at(5), open: true, changedAt: at(15) }, at(16));
+  await noteCase(streams, "XN-SKEWED", skewed, at(14));
+  await eventually("all is told", async () =>
+    closedCases.standing("XN-SKEWED")?.open === false ? undefined : "not the last one",
+  );
+  t.match(closedCases.standing("XN-AHEAD"), { open: true }, "the reopening stands, however often they come");
+  t.match(
+    closedCases.standing("XN-SKEWED"),
+    { closedAt: at(20) },
+    "clocks that differ by little keep the order",
+  );
 });
 
 t.test("two gateways end a case's sessions within a second, and let new ones in", async (t) => {

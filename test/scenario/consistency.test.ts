@@ -3,7 +3,7 @@
 import { execFile } from "node:child_process";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { type Document, MongoClient } from "mongodb";
+import { MongoClient } from "mongodb";
 import t from "tap";
 import { readSealKey } from "../../config/config.ts";
 import { urn } from "../../schemas/urn.ts";
@@ -13,17 +13,18 @@ import {
   checkConsistency,
 } from "../../scripts/administration/consistency.ts";
 import { keyFiles } from "../../scripts/supervisor/keys.ts";
+import type { Streams } from "../../streams/connection.ts";
 import { dropDeadLetter } from "../../streams/dead-letters.ts";
 import { publish } from "../../streams/publish.ts";
 import { commandSubject, deadSubject } from "../../streams/subjects.ts";
-import { bookRoom, context as call } from "../contract/vendors/sandbox.ts";
-import { type SubCase, startNight } from "./settled-night.ts";
+import { type Corruption, startNight } from "./settled-night.ts";
+import { wrongBooks } from "./wrong-books.ts";
 
 const run = promisify(execFile);
 const program = resolve(import.meta.dirname, "../../scripts/admin.ts");
 const it = await startNight(t);
-const { night, caseUrn, caseId, stored, declined, resolved, pair, one, other } = it;
-const { change, restore, setLetter, restoreLetters, ofGroup, publishEvent, eventOf, lose, hotelOf } = it;
+const { night, caseUrn, caseId, stored, declined, resolved, pair, one } = it;
+const { change, restore, setLetter, restoreLetters, ofGroup, ofSubCase, publishEvent, eventOf, lose } = it;
 const { streams } = night;
 const longAgo = new Date(Date.now() - 120_000);
 
@@ -66,34 +67,6 @@ t.test("after a night that went well nothing is found", async (t) => {
   });
 });
 
-interface Corruption {
-  what: string;
-  /** Gives the way back. */
-  seed(): Promise<() => Promise<unknown>>;
-  options?: Partial<CheckOptions>;
-  /** Undefined: it is not a fault. */
-  finding(): string | undefined;
-}
-
-const ofSubCase = (
-  what: string,
-  subCase: SubCase,
-  update: Document,
-  finding: string | undefined,
-  more?: () => Promise<unknown>,
-): Corruption => ({
-  what,
-  seed: async () => {
-    await change(subCase, update);
-    await more?.();
-    return async () => {
-      await restore(subCase);
-      await restoreLetters();
-    };
-  },
-  finding: () => finding,
-});
-
 const failedEvent = () =>
   publishEvent(
     { ...eventOf("subcase.processing", one), type: "subcase.failed", occurred_at: new Date().toISOString() },
@@ -101,12 +74,33 @@ const failedEvent = () =>
     "failed of the test",
   );
 
+/** The group has failed, and its item is off the desk. */
+const resolvedItem = (resolution: string, fault: string | undefined, underWay?: string): Corruption => ({
+  what: `an item that was resolved as ${resolution}${underWay === undefined ? "" : `, and ${underWay}`}`,
+  seed: async () => {
+    const item = { caseId, status: "RESOLVED", resolution, affectedGroups: [one.groupId] };
+    await change(one, { $set: { status: "FAILED" } });
+    if (underWay !== undefined) {
+      const message = { n: 999, subject: commandSubject("XN", underWay, caseId), payload: "{}" };
+      await change(one, { $push: { outbox: message } });
+    }
+    await setLetter(one, "F");
+    await failedEvent();
+    await stored("reviewItems").insertOne({ _id: resolution, ...item });
+    return async () => {
+      await stored("reviewItems").deleteOne({ _id: resolution });
+      await Promise.all([restore(one), restoreLetters()]);
+    };
+  },
+  finding: () => (fault === undefined ? undefined : ofGroup("no-owner", one, fault)),
+});
+
 const documents: Corruption[] = [
   {
     what: "a sub-case is gone",
     seed: async () => {
       await stored("subCases").deleteOne({ _id: declined._id });
-      return () => stored("subCases").insertOne(declined as unknown as Document & { _id: string });
+      return () => stored("subCases").insertOne({ ...declined });
     },
     finding: () =>
       ofGroup(
@@ -164,6 +158,35 @@ const documents: Corruption[] = [
     ),
     () => setLetter(one, "A"),
   ),
+  ofSubCase(
+    "an assigned group that no saga houses",
+    one,
+    { $set: { status: "PENDING" } },
+    ofGroup(
+      "no-owner",
+      one,
+      "1 passenger: PENDING with hotels allocated, and neither a saga nor a person is at work on it.",
+    ),
+    () => setLetter(one, "A"),
+  ),
+  {
+    what: "an assigned group whose policy leaves the booking to a person",
+    seed: async () => {
+      const policy = `policies.${one.tier}.autoBook`;
+      await change(one, { $set: { status: "PENDING" } });
+      await stored("cases").updateOne({ _id: caseId }, { $set: { [policy]: false } });
+      await setLetter(one, "A");
+      return async () => {
+        await stored("cases").updateOne({ _id: caseId }, { $set: { [policy]: true } });
+        await Promise.all([restore(one), restoreLetters()]);
+      };
+    },
+    finding: () => undefined,
+  },
+  resolvedItem("REBOOKED", undefined),
+  resolvedItem("CASE_CLOSED", "1 passenger: FAILED without a review item."),
+  resolvedItem("CASE_CLOSED", undefined, "review.reopen-case"),
+  resolvedItem("HOUSED", "1 passenger: FAILED without a review item."),
   ofSubCase(
     "messages lie in an outbox",
     one,
@@ -261,70 +284,59 @@ const onStreams: Corruption[] = [
   },
 ];
 
-const strayReference = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS.room.1.1";
-let strayId = "";
-const { reservation, card, ride } = other;
-const { vendor: hotelName = "", bookingId = "", reference = "" } = reservation ?? {};
-const inVendorsBooks: Corruption[] = [
-  {
-    what: "a booking is nobody's",
-    seed: async () => {
-      const port = hotelOf("stayhub");
-      strayId = await bookRoom(port, strayReference);
-      return () => port.cancel({ reference: strayReference, bookingId: strayId }, call);
-    },
-    finding: () =>
-      `ledger XN stayhub booking ${strayId}: it stands (BOOKED) under ${strayReference}, and there is no such sub-case.`,
+const closedAt = new Date();
+/** Behind the back of the actors, so that no gateway hears of it but by the note of the test. */
+const closedCase = (
+  what: string,
+  isKnown: boolean,
+  note?: object,
+  more?: () => Promise<unknown>,
+): Corruption => ({
+  what,
+  seed: async () => {
+    await stored("cases").updateOne({ _id: caseId }, { $set: { status: "CLOSED", closedAt } });
+    const bucket = await streams.kv.open("closed-cases");
+    const entry = { closedAt, open: false, changedAt: closedAt, ...note };
+    if (note !== undefined) await bucket.put(caseId, JSON.stringify(entry));
+    const undo = await more?.();
+    return async () => {
+      await stored("cases").updateOne(
+        { _id: caseId },
+        { $set: { status: "OPEN" }, $unset: { closedAt: "" } },
+      );
+      if (typeof undo === "function") await undo();
+      await bucket.delete(caseId);
+    };
   },
-  ofSubCase(
-    "a ride is nobody's",
-    other,
-    { $unset: { ride: "" } },
-    `ledger XN ridefleet ride ${ride?.rideId}: it stands (BOOKED) under ${ride?.reference}, and the sub-case does not know of it.`,
-  ),
-  ofSubCase(
-    "a ride that is being booked",
-    other,
-    { $unset: { ride: "" }, $set: { call: { step: "transport", reference: ride?.reference } } },
-    undefined,
-  ),
-  {
-    what: "a vendor does not answer",
-    seed: async () => {
-      await night.control({
-        stayhub: { failNext: [{ operation: "reconcile", kind: "unavailable", times: 1 }] },
-      });
-      return async () => undefined;
-    },
-    finding: () => "vendor-silent QZ stayhub: unavailable: the vendor answered 503",
-  },
-  {
-    what: "a reservation is not at the hotel",
-    seed: async () => {
-      await hotelOf(hotelName).cancel({ reference, bookingId }, call);
-      return async () => undefined;
-    },
-    finding: () =>
-      `ledger XN ${hotelName} booking ${bookingId}: sub-case ${other._id} has it, at the vendor it is CANCELLED.`,
-  },
-  {
-    what: "so that its card stands alone",
-    seed: async () => {
-      const cancelled = { "reservation.status": "CANCELLED", "offer.state": "WITHDRAWN" };
-      await change(other, { $set: cancelled });
-      return async () => {
-        const { cardId = "", reference = "" } = card ?? {};
-        await it.cards.cancelCard({ reference, cardId }, call);
-        await change(other, { $set: { "card.status": "CANCELLED" } });
-      };
-    },
-    finding: () =>
-      `ledger XN cardworks card ${card?.cardId}: it stands (ACTIVE) under ${card?.reference}, and the group has no booking.`,
-  },
+  finding: () =>
+    isKnown
+      ? undefined
+      : `session XN ${caseUrn}: closed at ${closedAt.toISOString()}, and no gateway knows: its passengers' sessions go on.`,
+});
+const closingTold = async () => {
+  const subject = commandSubject("XN", "identity.close-case", caseId);
+  const sequence = await publish(streams, { subject, payload: "{}", messageId: "closing of the test" });
+  return () => streams.manager.streams.deleteMessage("COMMANDS", sequence);
+};
+const earlier = new Date(closedAt.getTime() - 1000);
+const sessions: Corruption[] = [
+  closedCase("a closed case that the gateways were never told of", false),
+  closedCase("one that they know of", true, { open: false }),
+  closedCase("one of which they know an earlier closing", false, { closedAt: earlier, changedAt: earlier }),
+  closedCase("one that they take for open again", false, {
+    open: true,
+    changedAt: new Date(Date.now() + 1000),
+  }),
+  closedCase("one of which they are about to hear", true, undefined, closingTold),
 ];
 
 t.test("each fault is found and named by itself", async (t) => {
-  for (const { what, seed, options, finding } of [...documents, ...onStreams, ...inVendorsBooks]) {
+  for (const { what, seed, options, finding } of [
+    ...documents,
+    ...onStreams,
+    ...sessions,
+    ...wrongBooks(it),
+  ]) {
     const undo = await seed();
     const wanted = finding();
     const all = (await found(options)).map((text) => text.replace(/(?<=carried it out since ).*/, "…"));
@@ -332,6 +344,25 @@ t.test("each fault is found and named by itself", async (t) => {
     await undo();
   }
   t.strictSame(await found(), [], "all is as it was");
+});
+
+t.test("events that do not come are not missing events", async (t) => {
+  const asked = { fetches: 0, deleted: 0 };
+  const silent = {
+    info: async () => ({ num_pending: 7 }),
+    fetch: async () => {
+      asked.fetches += 1;
+      return [];
+    },
+    delete: async () => {
+      asked.deleted += 1;
+    },
+  };
+  const jetstream = { consumers: { get: async () => silent } };
+  t.strictSame(await found({ streams: { ...streams, jetstream } as unknown as Streams }), [
+    "stream-silent XN EVENTS: 7 of its events did not come in time, so that missing ones could not be told.",
+  ]);
+  t.strictSame(asked, { fetches: 3, deleted: 1 }, "the consumer does not stay");
 });
 
 t.test("the command tells them, and fails", async (t) => {

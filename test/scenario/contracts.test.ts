@@ -43,8 +43,8 @@ const body = (more: Partial<ContractBody> = {}): ContractBody => ({
   block: { roomsPerNight },
   ...more,
 });
-const put = async (contract: ContractBody): Promise<ContractView> =>
-  (await night.call<ContractView>("putContract", { token: supervisor, body: contract })).body;
+const put = (contract: ContractBody) =>
+  night.call<ContractView>("putContract", { token: supervisor, body: contract });
 const listed = async (token = supervisor): Promise<ContractView[]> =>
   (await night.call<Page<ContractView>>("listContracts", { token })).body.items;
 const detail = async (caseUrn: string): Promise<CaseView> =>
@@ -70,7 +70,9 @@ t.test("an airline without contracts is as before", async (t) => {
 });
 
 t.test("agreeing: who may, what is checked, what is kept", async (t) => {
-  const contract = await put(body({ block: { roomsPerNight: 1 } }));
+  const created = await put(body({ block: { roomsPerNight: 1 } }));
+  t.equal(created.status, 201);
+  const contract = created.body;
   t.match(contract, {
     urn: /^urn:contract:XN-/,
     status: "ACTIVE",
@@ -100,7 +102,9 @@ t.test("agreeing: who may, what is checked, what is kept", async (t) => {
   t.equal((await night.refused("putContract", { token: others, body: change })).status, 403);
   t.strictSame(await listed(others), []);
 
-  const changed = await put({ ...change, version: contract.version });
+  const replaced = await put({ ...change, version: contract.version });
+  t.equal(replaced.status, 200, "nothing is created");
+  const changed = replaced.body;
   t.match(changed, { urn: contract.urn, version: 2, block: { roomsPerNight } });
   const stale = { ...change, name: "Other", version: 1 };
   t.match(await night.refused("putContract", { token: supervisor, body: stale }), {

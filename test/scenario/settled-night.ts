@@ -1,14 +1,19 @@
-// A real night that is over (one group has declined, one accepted, six have their offers), its service stopped, and the means
-// to put one thing at a time wrong in it, and right again. What must be found then is the test's business.
+// A real night that is over (one group has declined, one accepted, six have their offers, some of them in rooms of a contract of
+// the airline's own), its service stopped, and the means to put one thing at a time wrong in it, and right again. What must be
+// found then is the test's business.
 import type { Collection, Document } from "mongodb";
 import type { Test } from "tap";
 import type { SubCaseState } from "../../actors/sub-case/state.ts";
 import { CardWorks } from "../../actors/vendor-adapter/adapters/cardworks.ts";
 import { RoomLink } from "../../actors/vendor-adapter/adapters/roomlink.ts";
 import { StayHub } from "../../actors/vendor-adapter/adapters/stayhub.ts";
+import { directVendor } from "../../schemas/contract.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
+import type { CheckOptions } from "../../scripts/administration/consistency.ts";
+import { expectStatus } from "../../scripts/demonstration/http.ts";
 import { decideOffers } from "../../scripts/demonstration/passengers.ts";
 import type { SandboxVendor } from "../../scripts/demonstration/provision.ts";
+import { jfkBlock } from "../../scripts/soaking/block.ts";
 import { publish } from "../../streams/publish.ts";
 import { eventSubject } from "../../streams/subjects.ts";
 import { untilQuiet } from "../fault/agreement.ts";
@@ -23,9 +28,18 @@ interface CaseRow {
   progress: string;
 }
 
+const roomsPerNight = 3;
+
 export async function startNight(t: Test) {
   const night = await startInstance(t);
   const [xn] = night.airlines;
+  const contract = {
+    method: "POST",
+    path: "/v1/contracts",
+    token: await night.operatorToken(xn.urn, "OPS_SUPERVISOR"),
+    body: jfkBlock(new Date(), roomsPerNight),
+  } as const;
+  expectStatus(await night.ask(contract), 201, "a contract");
   const flight = smallFlight("XN", "check", 8);
   const { caseUrn } = await night.push(xn, flight);
   await night.events.untilCount("subcase.offer-ready", 8, { caseUrn });
@@ -53,7 +67,10 @@ const groupsOf = (subCases: SubCase[]) => {
   const of = (wanted: string) => subCases.filter(({ status }) => status === wanted);
   const offered = of("OFFER_READY");
   const pair = offered.find(({ passengers }) => passengers.length === 2);
-  const single = offered.filter((subCase) => subCase !== pair && subCase.payment === undefined);
+  const isDirect = ({ reservation }: SubCase) => reservation?.vendor === directVendor;
+  const single = offered.filter(
+    (subCase) => subCase !== pair && subCase.payment === undefined && !isDirect(subCase),
+  );
   return {
     declined: of("DECLINED")[0] as SubCase,
     resolved: of("RESOLVED")[0] as SubCase,
@@ -62,8 +79,19 @@ const groupsOf = (subCases: SubCase[]) => {
     /** Two more groups with an offer, whose hotels took a guarantee. */
     one: single[0] as SubCase,
     other: single[1] as SubCase,
+    /** One with an offer of a room of the airline's own contract. */
+    direct: offered.find((subCase) => subCase !== pair && isDirect(subCase)) as SubCase,
   };
 };
+
+export interface Corruption {
+  what: string;
+  /** Gives the way back. */
+  seed(): Promise<() => Promise<unknown>>;
+  options?: Partial<CheckOptions>;
+  /** Undefined: it is not a fault. */
+  finding(): string | undefined;
+}
 
 type Stored = (name: string) => Collection<Document & { _id: string }>;
 
@@ -71,19 +99,38 @@ const tamperingWith = (stored: Stored, { _id: caseId, groups, progress }: CaseRo
   const indexOf = ({ _id }: SubCase): number => groups.findIndex(({ subCaseId }) => subCaseId === _id);
   const setProgress = (letters: string) =>
     stored("cases").updateOne({ _id: caseId }, { $set: { progress: letters } });
+  const restoreLetters = () => setProgress(progress);
+  const change = ({ _id }: SubCase, update: Document) => stored("subCases").updateOne({ _id }, update);
+  /** As it was found at first. */
+  const restore = (subCase: SubCase) =>
+    stored("subCases").replaceOne({ _id: subCase._id }, subCase as unknown as Document);
+  const ofSubCase = (
+    what: string,
+    subCase: SubCase,
+    update: Document,
+    finding: string | undefined,
+    more?: () => Promise<unknown>,
+  ): Corruption => ({
+    what,
+    seed: async () => {
+      await change(subCase, update);
+      await more?.();
+      return async () => {
+        await restore(subCase);
+        await restoreLetters();
+      };
+    },
+    finding: () => finding,
+  });
   return {
     /** As a finding names it. */
     ofGroup: (kind: string, subCase: SubCase, detail: string): string =>
       `${kind} XN ${urn("case", caseId)} group ${groups[indexOf(subCase)]?.groupId}: ${detail}`,
-    change: ({ _id }: SubCase, update: Document) => stored("subCases").updateOne({ _id }, update),
-    /** As it was found at first. */
-    restore: (subCase: SubCase) =>
-      stored("subCases").replaceOne({ _id: subCase._id }, subCase as unknown as Document),
+    ...{ change, restore, restoreLetters, ofSubCase },
     setLetter: (subCase: SubCase, letter: string) => {
       const at = indexOf(subCase);
       return setProgress(progress.slice(0, at) + letter + progress.slice(at + 1));
     },
-    restoreLetters: () => setProgress(progress),
   };
 };
 

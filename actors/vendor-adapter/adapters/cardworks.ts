@@ -57,8 +57,8 @@ const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
   idempotency_error: "REFERENCE_REUSED",
 };
 
-const refusedBy = ({ error }: Static<typeof ProblemAnswer>): Refused =>
-  refusal(refusalCodeOf[error.type] ?? "REFUSED", `${error.type}: ${error.message}`);
+const refusedBy = ({ error }: Static<typeof ProblemAnswer>, sent: unknown): Refused =>
+  refusal(refusalCodeOf[error.type] ?? "REFUSED", `${error.type}: ${error.message}`, sent);
 
 const cardOf = (answer: Static<typeof CardAnswer>): Card => ({
   cardId: answer.id,
@@ -113,7 +113,7 @@ export class CardWorks implements PaymentPort {
   ): Promise<WriteOutcome<Card>> {
     const answered = { headers: this.#headers, success: isCard, problem: isProblem };
     const end = await this.#http.write({ method: "POST", path, body, ...answered }, reference, context);
-    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     return end.outcome === "success" ? { outcome: "done", ...cardOf(end.body) } : end;
   }
 
@@ -124,7 +124,7 @@ export class CardWorks implements PaymentPort {
     const path = `/v1/virtual_cards?external_id=${encodeURIComponent(reference)}`;
     const answered = { headers: this.#headers, success: isList, problem: isProblem };
     const end = await this.#http.read({ method: "GET", path, ...answered }, context);
-    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     if (end.outcome !== "success") return end;
     const [card] = end.body.data;
     if (card === undefined) return { outcome: "none" };
@@ -141,7 +141,7 @@ export class CardWorks implements PaymentPort {
     const answered = { headers: this.#headers, success: isChanges, problem: isProblem };
     const path = `/v1/virtual_cards/changes?${query}`;
     const end = await this.#http.read({ method: "GET", path, ...answered }, context);
-    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     if (end.outcome !== "success") return end;
     const { data, has_more: hasMore, next_cursor: next } = end.body;
     if (hasMore && next === undefined)

@@ -67,8 +67,8 @@ const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
   key_reused: "REFERENCE_REUSED",
 };
 
-const refusedBy = ({ reason, detail }: Static<typeof ProblemAnswer>): Refused =>
-  refusal(refusalCodeOf[reason] ?? "REFUSED", `${reason}: ${detail}`);
+const refusedBy = ({ reason, detail }: Static<typeof ProblemAnswer>, sent: unknown): Refused =>
+  refusal(refusalCodeOf[reason] ?? "REFUSED", `${reason}: ${detail}`, sent);
 
 const rideOf = ({ ride }: Static<typeof RideAnswer>): Ride => ({
   rideId: ride.id,
@@ -130,7 +130,7 @@ export class RideFleet implements TransportPort {
   ): Promise<WriteOutcome<Ride>> {
     const answered = { headers: this.#headers, success: isRide, problem: isProblem };
     const end = await this.#http.write({ method, path, body, ...answered }, reference, context);
-    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     return end.outcome === "success" ? { outcome: "done", ...rideOf(end.body) } : end;
   }
 
@@ -142,7 +142,7 @@ export class RideFleet implements TransportPort {
     const answered = { headers: this.#headers, success: isRide, problem: isProblem };
     const end = await this.#http.read({ method: "GET", path, ...answered }, context);
     if (end.outcome === "problem") {
-      return end.body.reason === "unknown_reference" ? { outcome: "none" } : refusedBy(end.body);
+      return end.body.reason === "unknown_reference" ? { outcome: "none" } : refusedBy(end.body, end.sent);
     }
     if (end.outcome !== "success") return end;
     const state = end.body.ride.state === "confirmed" ? "BOOKED" : "CANCELLED";
@@ -159,7 +159,7 @@ export class RideFleet implements TransportPort {
       { method: "GET", path: `/rides/changes?${query}`, ...answered },
       context,
     );
-    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     return end.outcome === "success" ? ledgerPage(end.body.rides.map(changeOf), end.body.cursor) : end;
   }
 }

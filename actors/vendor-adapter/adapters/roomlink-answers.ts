@@ -185,9 +185,9 @@ export const stateOf = (answer: Reservation): HotelState | undefined => {
 
 export const incomplete = "the vendor's answer lacks what its phase needs";
 
-export const refusedBy = (errors: Static<typeof Errors>): Refused => {
+export const refusedBy = (errors: Static<typeof Errors>, sent: unknown): Refused => {
   const { type, message } = errors[0] ?? { type: "", message: "no reason was given" };
-  return refusal(refusalCodeOf[type] ?? "REFUSED", `${type}: ${message}`);
+  return refusal(refusalCodeOf[type] ?? "REFUSED", `${type}: ${message}`, sent);
 };
 
 export const changeOf = ({

@@ -46,9 +46,9 @@ const writeOutcome = <Result>(
   end: WriteEnd,
   read: (reservation: Reservation) => Result | undefined,
 ): WriteOutcome<Result> => {
-  if (end.outcome === "problem") return refusedBy(end.body.errors);
+  if (end.outcome === "problem") return refusedBy(end.body.errors, end.sent);
   if (end.outcome !== "success") return end;
-  if (end.body.errors.length > 0) return refusedBy(end.body.errors);
+  if (end.body.errors.length > 0) return refusedBy(end.body.errors, end.sent);
   const result = end.body.data === null ? undefined : read(end.body.data);
   if (result === undefined) return { outcome: "in-doubt", detail: incomplete };
   return { outcome: "done", ...result } as Done<Result>;
@@ -78,9 +78,9 @@ export class RoomLink implements HotelPort {
     };
     const answered = { headers: this.#headers, success: isSearch, problem: isProblem };
     const end = await this.#http.read({ method: "POST", path: "/api/search", body, ...answered }, context);
-    if (end.outcome === "problem") return refusedBy(end.body.errors);
+    if (end.outcome === "problem") return refusedBy(end.body.errors, end.sent);
     if (end.outcome !== "success") return end;
-    if (end.body.data === null) return refusedBy(end.body.errors);
+    if (end.body.data === null) return refusedBy(end.body.errors, end.sent);
     return { outcome: "done", offers: offersOf(this.#vendor, end.body.data.properties) };
   }
 
@@ -137,9 +137,9 @@ export class RoomLink implements HotelPort {
     const path = `/api/references/${encodeURIComponent(reference)}`;
     const answered = { headers: this.#headers, success: isReservation, problem: isProblem };
     const end = await this.#http.read({ method: "GET", path, ...answered }, context);
-    if (end.outcome === "problem") return refusedBy(end.body.errors);
+    if (end.outcome === "problem") return refusedBy(end.body.errors, end.sent);
     if (end.outcome !== "success") return end;
-    if (end.body.errors.length > 0) return refusedBy(end.body.errors);
+    if (end.body.errors.length > 0) return refusedBy(end.body.errors, end.sent);
     if (end.body.data === null) return { outcome: "none" };
     const state = stateOf(end.body.data);
     return state === undefined
@@ -155,9 +155,9 @@ export class RoomLink implements HotelPort {
     const answered = { headers: this.#headers, success: isChanges, problem: isProblem };
     const call = { method: "POST", path: "/api/reservations/changes", body, ...answered } as const;
     const end = await this.#http.read(call, context);
-    if (end.outcome === "problem") return refusedBy(end.body.errors);
+    if (end.outcome === "problem") return refusedBy(end.body.errors, end.sent);
     if (end.outcome !== "success") return end;
-    if (end.body.errors.length > 0) return refusedBy(end.body.errors);
+    if (end.body.errors.length > 0) return refusedBy(end.body.errors, end.sent);
     if (end.body.data === null) return { outcome: "unavailable", detail: incomplete };
     return ledgerPage(end.body.data.items.map(changeOf), end.body.data.continuation ?? "");
   }

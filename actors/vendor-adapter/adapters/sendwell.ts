@@ -32,8 +32,8 @@ const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
   duplicate_key: "REFERENCE_REUSED",
 };
 
-const refusedBy = ({ code, title }: Static<typeof ProblemAnswer>): Refused =>
-  refusal(refusalCodeOf[code] ?? "REFUSED", `${code}: ${title}`);
+const refusedBy = ({ code, title }: Static<typeof ProblemAnswer>, sent: unknown): Refused =>
+  refusal(refusalCodeOf[code] ?? "REFUSED", `${code}: ${title}`, sent);
 
 const sentOf = ({ messageId, acceptedAt }: Static<typeof MessageAnswer>): SentMessage => ({
   messageId,
@@ -61,7 +61,7 @@ export class SendWell implements MessagePort {
     const answered = { headers: this.#headers, success: isMessage, problem: isProblem };
     const call = { method: "POST", path: "/messages", body, ...answered } as const;
     const end = await this.#http.write(call, request.reference, context);
-    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     return end.outcome === "success" ? { outcome: "done", ...sentOf(end.body) } : end;
   }
 
@@ -72,7 +72,7 @@ export class SendWell implements MessagePort {
     const path = `/messages?externalId=${encodeURIComponent(reference)}`;
     const answered = { headers: this.#headers, success: isList, problem: isProblem };
     const end = await this.#http.read({ method: "GET", path, ...answered }, context);
-    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     if (end.outcome !== "success") return end;
     const [message] = end.body.messages;
     return message === undefined ? { outcome: "none" } : { outcome: "done", ...sentOf(message) };

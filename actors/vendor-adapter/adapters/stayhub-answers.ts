@@ -203,8 +203,8 @@ export const stateOf = (
   return held && { state: hold?.status === "on_hold" ? "HELD" : "EXPIRED", ...held };
 };
 
-export const refusedBy = ({ error }: ProblemAnswer): Refused =>
-  refusal(refusalCodeOf[error.code] ?? "REFUSED", `${error.code}: ${error.message}`);
+export const refusedBy = ({ error }: ProblemAnswer, sent: unknown): Refused =>
+  refusal(refusalCodeOf[error.code] ?? "REFUSED", `${error.code}: ${error.message}`, sent);
 
 export const changeOf = ({
   booking_no,

@@ -45,7 +45,7 @@ const writeOutcome = <Body, Result>(
   end: VendorAnswer<Body, ProblemAnswer> | Refused | Unavailable | InDoubt,
   read: (body: Body) => Result | undefined,
 ): WriteOutcome<Result> => {
-  if (end.outcome === "problem") return refusedBy(end.body);
+  if (end.outcome === "problem") return refusedBy(end.body, end.sent);
   if (end.outcome !== "success") return end;
   const result = read(end.body);
   return result === undefined ? malformed : ({ outcome: "done", ...result } as Done<Result>);
@@ -80,7 +80,7 @@ export class StayHub implements HotelPort {
       { method: "POST", path: "/v2/availability", body, ...answered },
       context,
     );
-    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     if (end.outcome !== "success") return end;
     return { outcome: "done", offers: offersOf(this.#vendor, end.body.hotels) };
   }
@@ -134,7 +134,7 @@ export class StayHub implements HotelPort {
     const path = `/v2/bookings?client_ref=${encodeURIComponent(reference)}`;
     const answered = { headers: this.#headers, success: isFound, problem: isProblem };
     const end = await this.#http.read({ method: "GET", path, ...answered }, context);
-    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     if (end.outcome !== "success") return end;
     const { bookings, holds } = end.body;
     if (bookings.length === 0 && holds.length === 0) return { outcome: "none" };
@@ -154,7 +154,7 @@ export class StayHub implements HotelPort {
       { method: "GET", path: `/v2/bookings/changes?${query}`, ...answered },
       context,
     );
-    if (end.outcome === "problem") return refusedBy(end.body);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     if (end.outcome !== "success") return end;
     return ledgerPage(end.body.changes.map(changeOf), end.body.next_page_token ?? "");
   }

@@ -36,6 +36,7 @@ export const contractRoutes = [
     body: ContractBody,
     command: "contract.put",
     success: 201,
+    successUnlessCreated: 200,
     response: ContractView,
     problems: ["auth/foreign-airport", "not-found/resource", "conflict/version", "conflict/concurrent-write"],
   },

@@ -1,6 +1,6 @@
 /** Owns the suite that every row of the route tables must pass, made from the tables themselves. */
 import t from "tap";
-import { bodyBytesDefault, pathsOf, type Route } from "../../../gateway/route.ts";
+import { bodyBytesDefault, pathsOf, type Route, successesOf } from "../../../gateway/route.ts";
 import { allRoutes } from "../../../gateway/routes/all.ts";
 import { exampleOf } from "../../../gateway/schema-example.ts";
 import { roles, scopes } from "../../../schemas/vocabulary.ts";
@@ -194,5 +194,18 @@ t.test("roles and scopes", async (t) => {
         t.equal(granted.status, route.success, `${route.id} with ${scope}`);
       }
     }
+  }
+});
+
+t.test("a command that changes what was there has created nothing", async (t) => {
+  const rows = allRoutes.filter((route) => route.method === "post" && "command" in route);
+  t.ok(rows.some((route) => successesOf(route).length > 1));
+  for (const route of rows) {
+    if (!("command" in route)) continue;
+    gateway.act(route.command, () => ({ ok: { html: "<p></p>" }, version: 3, created: false }));
+    const [path] = pathsOf(route) as [string];
+    t.equal((await call(route, path)).status, successesOf(route).at(-1), route.id);
+    gateway.act(route.command, () => ({ ok: { html: "<p></p>" }, version: 3 }));
+    t.equal((await call(route, path)).status, route.success, route.id);
   }
 });

@@ -74,6 +74,15 @@ t.test("the beat", async (t) => {
   given(...running)
     .when(due(920))
     .then({ type: "case.step-reissued" });
+  const held = eventsOf(rules, running, noteWave(running, [a], [b]), requestDemand(2));
+  const more = { ...approve(held, 1), now: secondsLater(950) };
+  given(...held)
+    .when(more)
+    .then({ type: "demand.approved" }, { type: "case.batch-awaited", data: { dueAt: secondsLater(1800) } })
+    .leads({ progress: "AH" });
+  given(...eventsOf(rules, held, more))
+    .when(due(1800))
+    .then({ type: "case.wave-requested", data: { progress: "AW" } });
   given(...waiting)
     .when(human("allocate", {}))
     .then({ type: "case.wave-requested" })

@@ -33,7 +33,6 @@ import {
   reject,
   reopen,
   requestDemand,
-  reviewItem,
   rules,
   standingAt,
   stateOf,
@@ -41,10 +40,14 @@ import {
 } from "./planned-case.ts";
 
 const reopenedAt = secondsLater(100);
-const occurrence = reopenedAt.toISOString();
 const subCases = (events: CaseEvent[]): string[] => stateOf(events).groups.map(({ subCaseId }) => subCaseId);
-const toGroups = (events: CaseEvent[], verb: string): Like<Outgoing>[] =>
-  subCases(events).map((entity) => ({ to: "command", name: `sub-case.${verb}`, entity }));
+const toGroups = (events: CaseEvent[], verb: string, changedAt: Date): Like<Outgoing>[] =>
+  subCases(events).map((entity) => ({
+    to: "command",
+    name: `sub-case.${verb}`,
+    entity,
+    data: { changedAt },
+  }));
 const closing = (events: CaseEvent[], reason: string, by: string): Like<Outgoing>[] => [
   { to: "internal", type: "case.closed", data: { at: evening, airport: "JFK", reason, by } },
   {
@@ -53,8 +56,8 @@ const closing = (events: CaseEvent[], reason: string, by: string): Like<Outgoing
     entity: caseId,
     data: { closedAt: evening, changedAt: evening },
   },
-  { to: "command", name: "review.close-case", entity: caseId, data: { reason } },
-  ...toGroups(events, "suspend"),
+  { to: "command", name: "review.close-case", entity: caseId, data: { reason, changedAt: evening } },
+  ...toGroups(events, "suspend", evening),
 ];
 const opening = (events: CaseEvent[]): Like<Outgoing>[] => [
   {
@@ -68,7 +71,8 @@ const opening = (events: CaseEvent[]): Like<Outgoing>[] => [
     entity: caseId,
     data: { closedAt: evening, changedAt: reopenedAt },
   },
-  ...toGroups(events, "resume"),
+  { to: "command", name: "review.reopen-case", entity: caseId, data: { changedAt: reopenedAt } },
+  ...toGroups(events, "resume", reopenedAt),
 ];
 
 const three = plannedCase([pair, pair, pair], economy);
@@ -186,7 +190,6 @@ t.test("what a closed case takes", async (t) => {
     plan,
     note(a, "B"),
     note(a, "C"),
-    noteReview("ALLOCATION_FAILED", "REBOOKED", [a]),
     received("case.reissue", {}, { now: secondsLater(999) }),
   ])
     given(...closed)
@@ -248,7 +251,7 @@ t.test("opening again goes on where it stopped", async (t) => {
     .when(reopen)
     .then({ type: "case.reopened" })
     .leads({ awaiting: { step: "provisioning", dueAt: secondsLater(120) } })
-    .sends(...(opening(half).slice(0, 3) as never[]), {
+    .sends(...(opening(half).slice(0, 4) as never[]), {
       to: "command",
       name: "sub-case.open-many",
       data: { from: 1 } as never,
@@ -273,55 +276,69 @@ t.test("opening again goes on where it stopped", async (t) => {
     .leads({ status: "CLOSED" });
 });
 
-t.test("opening again puts whoever has no room back on a desk", async (t) => {
+t.test("who has no room stands as before when it opens again, and the desks hear of it", async (t) => {
   const given = givenOf(t, rules, caseId);
-  const [a = "", b = "", c = ""] = groupIds(three);
-  const without: [string, Like<Outgoing>[]][] = [
-    ["RRR", []],
-    ["HRR", [reviewItem("ALLOCATION_FAILED", [a], { origin: "allocation", occurrence })]],
-    ["HRH", [reviewItem("ALLOCATION_FAILED", [a, c], { origin: "allocation", occurrence })]],
-    [
-      "RFF",
-      [
-        reviewItem("BOOKING_FAILED", [b], { origin: "booking", occurrence }),
-        reviewItem("BOOKING_FAILED", [c], { origin: "booking", occurrence }),
-      ],
-    ],
-    ["RUD", [reviewItem("BOOKING_FAILED", [b], { origin: "rollback", occurrence })]],
-    ["MXN", []],
-  ];
-  for (const [progress, items] of without)
+  for (const progress of ["RRR", "HRR", "HRH", "RFF", "RUD", "MXN"])
     given(...eventsOf(rules, standingAt(three, progress), close))
       .when(reopen)
       .then({ type: "case.reopened" })
       .leads({ progress })
-      .sends(...opening(three), ...items);
-  const held = plannedCase(
-    [
-      [2, "ECONOMY", "FIRST"],
-      [2, "BUSINESS"],
-    ],
-    { ECONOMY: null },
-  );
-  const [mixed = "", unmatched = ""] = groupIds(held);
-  given(...eventsOf(rules, held, close))
-    .when(reopen)
-    .sends(
-      ...opening(held),
-      reviewItem("MIXED_TIER_GROUP", [mixed], { origin: "planning", occurrence }),
-      reviewItem("POLICY_VIOLATION", [unmatched], { origin: "planning", occurrence }),
-    );
+      .sends(...opening(three));
+  const held = plannedCase([[2, "ECONOMY", "FIRST"]], { ECONOMY: null });
   const again = { ...reopen, now: secondsLater(900) };
-  const second = eventsOf(rules, held, close, reopen, close);
-  given(...second)
+  given(...eventsOf(rules, held, close, reopen, close))
     .when(again)
     .sends(
       { to: "internal" },
-      { to: "command" },
-      ...toGroups(held, "resume"),
-      reviewItem("MIXED_TIER_GROUP", [mixed], { occurrence: secondsLater(900).toISOString() }),
-      reviewItem("POLICY_VIOLATION", [unmatched], { occurrence: secondsLater(900).toISOString() }),
+      { to: "command", name: "identity.reopen-case" },
+      { to: "command", name: "review.reopen-case", data: { changedAt: secondsLater(900) } },
+      ...toGroups(held, "resume", secondsLater(900)),
     );
+});
+
+t.test("a person's word counts also when it comes after the closing", async (t) => {
+  const given = givenOf(t, rules, caseId);
+  const [a = "", b = ""] = groupIds(two);
+  /** Where the groups stood, what was said of the first, and where they stand then. */
+  const table: [string, string, string, string, string[]][] = [
+    ["HR", "ALLOCATION_FAILED", "REBOOKED", "MR", ["settle"]],
+    ["FR", "BOOKING_FAILED", "SETTLED", "XR", ["settle"]],
+    ["FC", "BOOKING_FAILED", "REBOOKED", "MC", ["settle"]],
+    ["HR", "ALLOCATION_FAILED", "RETRIED", "WR", []],
+    ["FR", "BOOKING_FAILED", "RETRIED", "WR", []],
+  ];
+  for (const [before, category, resolution, progress, sent] of table) {
+    const closed = eventsOf(rules, standingAt(two, before), close);
+    const told = eventsOf(rules, closed, noteReview(category, resolution, [a]));
+    const types = typesOf(told.slice(closed.length));
+    t.equal(types[0], "case.review-noted");
+    t.notOk(
+      types.includes("case.closed") || types.includes("case.wave-requested"),
+      `${before} ${resolution}`,
+    );
+    t.match(stateOf(told), { status: "CLOSED", closedAt: evening, progress });
+    const messages = told
+      .slice(closed.length)
+      .flatMap((event) => rules.outgoing(event, stateOf(told), received("x"), caseId))
+      .filter((message) => message.to === "command" && message.name.startsWith("sub-case."));
+    t.match(
+      messages,
+      sent.map((verb) => ({ name: `sub-case.${verb}`, entity: subCases(two)[0] })),
+    );
+    t.equal(messages.length, sent.length);
+  }
+  const retried = eventsOf(
+    rules,
+    standingAt(two, "HR"),
+    close,
+    noteReview("ALLOCATION_FAILED", "RETRIED", [a]),
+  );
+  given(...retried)
+    .when(reopen)
+    .then({ type: "case.reopened" }, { type: "case.wave-requested", data: { progress: "WR" } });
+  given(...retried)
+    .when(noteReview("ALLOCATION_FAILED", "RETRIED", [b]))
+    .nothing();
 });
 
 t.test("what a closing and an opening answer", async (t) => {

@@ -32,6 +32,7 @@ import {
   provisionedCase,
   reject,
   requestDemand,
+  reviewItem,
   rules,
   stateOf,
   tomorrow,
@@ -190,9 +191,18 @@ t.test("demand: every move and every refusal", async (t) => {
     .leads({ demands: [{ state: "APPROVED", decidedBy: supervisor.urn, decidedAt: evening }] });
   given(...waiting)
     .when(reject(waiting))
-    .then({ type: "demand.rejected", data: { by: supervisor.urn, reason: "Airport closed" } })
-    .leads({ demands: [{ state: "REJECTED" }] })
-    .sends({ to: "internal", type: "demand.rejected" });
+    .then(
+      { type: "demand.rejected", data: { by: supervisor.urn, reason: "Airport closed" } },
+      { type: "case.groups-stranded", data: { progress: "H", groups: groupIds(waiting) } },
+    )
+    .leads({ demands: [{ state: "REJECTED" }], progress: "H", onDesk: groupIds(waiting) })
+    .sends(
+      { to: "internal", type: "demand.rejected" },
+      reviewItem("ALLOCATION_FAILED", groupIds(waiting), {
+        origin: "capacity",
+        occurrence: reject(waiting).id,
+      }),
+    );
   for (const [events, state] of [
     [approved, "APPROVED"],
     [rejected, "REJECTED"],

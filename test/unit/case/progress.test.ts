@@ -1,11 +1,8 @@
 // How a case follows its groups, as tables: what a wave tells, what groups tell in any order, what is settled, what is asked again.
 import t from "tap";
-import { placeable } from "../../../actors/case/capacity.ts";
 import { type CaseEvent, technicalEvents } from "../../../actors/case/state.ts";
 import { alike, eventsOf, givenOf, received, secondsLater } from "../../harness/given.ts";
 import {
-  approve,
-  asking,
   caseId,
   economy,
   groupIds,
@@ -19,7 +16,6 @@ import {
   plan,
   plannedCase,
   provisionedCase,
-  requestDemand,
   reviewItem,
   rules,
   stateOf,
@@ -49,6 +45,19 @@ t.test("what a wave tells", async (t) => {
   given(...ahead)
     .when(noteWave(running, [c], []))
     .then({ type: "case.wave-noted", data: { progress: "BFA" } });
+  // What has gone on since the wave was asked for is not this wave's any more.
+  const returned = eventsOf(rules, running, note(a, "W"));
+  alike(t, stateOf(returned).awaiting, { rounds: "000" }, "as they were when it was asked for");
+  given(...returned)
+    .when(noteWave(running, [a, b], [c]))
+    .then(
+      { type: "case.wave-noted", data: { progress: "WAH" } },
+      { type: "case.wave-requested", data: { progress: "WAH" } },
+    )
+    .leads({ awaiting: { rounds: "100" } });
+  given(...returned)
+    .when(noteWave(running, [b], [a, c]))
+    .then({ type: "case.wave-noted", data: { progress: "WAH" } }, { type: "case.wave-requested" });
   const booked = eventsOf(rules, running, noteGroup(a, "B"), noteGroup(b, "B"));
   given(...booked)
     .when(noteWave(running, [], [c]))
@@ -104,6 +113,9 @@ t.test("what groups tell, in any order", async (t) => {
     ["F", "R2", "R"],
     ["C", "A2", "A"],
     ["F9", "B12", "B"],
+    ["F9", "F10", "F"],
+    ["F35", "B36", "B"],
+    ["F99", "B100", "B"],
     // An earlier one never does.
     ["A2", "F"],
     ["B2", "F"],
@@ -112,6 +124,8 @@ t.test("what groups tell, in any order", async (t) => {
     ["R2", "C"],
     ["B3", "R2"],
     ["B12", "F9"],
+    ["B10", "F9"],
+    ["B36", "F35"],
     ["B2", "D0"],
   ];
   for (const [before, now, becomes] of moves) {
@@ -139,7 +153,7 @@ t.test("what groups tell, in any order", async (t) => {
   const [, second] = groupIds(many);
   given(...eventsOf(rules, many, note(second, "B35")))
     .when(note(second, "R36"))
-    .leads({ progress: "WR", rounds: "0z" });
+    .leads({ progress: "WR", rounds: "0T" });
 });
 
 t.test("a group that went back to the case is placed again", async (t) => {
@@ -208,6 +222,16 @@ t.test("who was on a desk is taken off it", async (t) => {
     .when(note(a, "B2"))
     .leads({ onDesk: [], progress: "BA" })
     .sends(housed(a));
+  for (const letter of ["R", "C"])
+    given(...eventsOf(rules, failed, note(a, "A2")))
+      .when(note(a, `${letter}2`))
+      .then({ type: "case.group-noted", data: { housed: [a] } })
+      .leads({ onDesk: [] })
+      .sends(housed(a));
+  for (const letter of ["D", "U"])
+    given(...eventsOf(rules, failed, note(a, "A2")))
+      .when(note(a, `${letter}2`))
+      .then({ type: "case.group-noted", data: { housed: [] } });
   given(...eventsOf(rules, failed, note(a, "A2")))
     .when(note(a, "F2"))
     .leads({ onDesk: [a] })
@@ -284,55 +308,6 @@ t.test("a demand that is partly fulfilled is somebody's work, once", async (t) =
       { to: "command", name: "review.note-housed", data: { groupId: c } },
       { to: "internal", type: "demand.settled" },
     );
-});
-
-t.test("rooms are given out as far as they are approved", async (t) => {
-  const given = givenOf(t, rules, caseId);
-  const whole = plannedCase([pair, [6, "ECONOMY"], pair, pair], asking);
-  const [small = "", large = "", last = "", late = ""] = groupIds(whole);
-  const placed = (events: CaseEvent[]) => placeable(stateOf(events)).map((i) => groupIds(events)[i]);
-  t.strictSame(placed(whole), [], "none before the approval");
-  const approved = eventsOf(rules, whole, approve(whole));
-  t.strictSame(placed(approved), [small, large, last, late]);
-  const [initial] = stateOf(whole).demands;
-  const fewer: CaseEvent[] = whole.map((event) =>
-    event.type === "demand.requested" && initial !== undefined
-      ? { type: "demand.requested", data: { ...initial, roomsRequested: 2 } }
-      : event,
-  );
-  const two = eventsOf(rules, fewer, approve(fewer));
-  t.strictSame(placed(two), [small, last], "one that is too large for what is left is passed over");
-
-  const more = eventsOf(rules, two, requestDemand(3));
-  given(...more)
-    .when(approve(more, 1))
-    .then({ type: "demand.approved" })
-    .leads({ awaiting: { waveId: stateOf(two).waveId as string } });
-  const both = eventsOf(rules, more, approve(more, 1));
-  given(...both)
-    .when(noteWave(both, [small, last]))
-    .then(
-      { type: "case.wave-noted", data: { progress: "AWAW" } },
-      { type: "case.wave-requested", data: { demandId: stateOf(both).demands[1]?.demandId as string } },
-    );
-  const half = eventsOf(rules, two, noteWave(two, [small]));
-  t.strictSame(placed(half), [last], "what a group has been given is given");
-  t.strictSame(
-    placed(eventsOf(rules, half, noteGroup(small, "F"))),
-    [last, late],
-    "and is there again when it fails",
-  );
-  const out = eventsOf(rules, two, noteWave(two, [small, last]));
-  given(...out)
-    .when(human("allocate", {}))
-    .refused("conflict/state");
-  const idle = eventsOf(rules, out, noteGroup(small, "B"), noteGroup(last, "B"));
-  alike(
-    t,
-    stateOf(idle).demands,
-    [{ state: "FULFILLED" }],
-    "what was approved is booked, though a group waits",
-  );
 });
 
 t.test("a step that doesn't answer is asked for again", async (t) => {

@@ -39,20 +39,32 @@ t.test("what a resolution means for each letter", async (t) => {
     entity: stateOf(two).groups[0]?.subCaseId as string,
     data: {},
   };
+  const settled: Like<Outgoing> = {
+    to: "command",
+    name: "sub-case.settle",
+    entity: stateOf(two).groups[0]?.subCaseId as string,
+  };
   /** Category, origin, the letter it finds, the resolution, the letter that it leaves, and what leaves with it. */
   const table: [string, string, string, string, string, Like<Outgoing>[]][] = [
-    ["BOOKING_FAILED", "booking", "F", "REBOOKED", "M", []],
-    ["BOOKING_FAILED", "booking", "F", "SETTLED", "X", []],
-    ["BOOKING_FAILED", "booking", "F", "DISMISSED", "X", []],
-    ["BOOKING_FAILED", "booking", "F", "PHONED", "X", []],
+    ["BOOKING_FAILED", "booking", "F", "REBOOKED", "M", [settled]],
+    ["BOOKING_FAILED", "booking", "F", "SETTLED", "X", [settled]],
+    ["BOOKING_FAILED", "booking", "F", "DISMISSED", "X", [settled]],
+    ["BOOKING_FAILED", "booking", "F", "PHONED", "X", [settled]],
     ["BOOKING_FAILED", "booking", "F", "RETRIED", "W", [wave]],
-    ["BOOKING_FAILED", "rollback", "U", "REBOOKED", "M", []],
-    ["BOOKING_FAILED", "rollback", "U", "SETTLED", "X", []],
-    ["BOOKING_FAILED", "rollback", "U", "RECONCILED", "X", []],
+    ["BOOKING_FAILED", "rollback", "U", "REBOOKED", "M", [settled]],
+    ["BOOKING_FAILED", "rollback", "U", "SETTLED", "X", [settled]],
+    ["BOOKING_FAILED", "rollback", "U", "RECONCILED", "X", [settled]],
     ["BOOKING_FAILED", "rollback", "U", "RETRIED", "U", [compensated]],
-    ["ALLOCATION_FAILED", "allocation", "H", "REBOOKED", "M", []],
-    ["ALLOCATION_FAILED", "allocation", "H", "SETTLED", "X", []],
-    ["ALLOCATION_FAILED", "allocation", "H", "DISMISSED", "X", []],
+    ["ALLOCATION_FAILED", "allocation", "H", "REBOOKED", "M", [settled]],
+    ["ALLOCATION_FAILED", "allocation", "H", "SETTLED", "X", [settled]],
+    ["ALLOCATION_FAILED", "allocation", "H", "DISMISSED", "X", [settled]],
+    // A wave may be looking for a room meanwhile.
+    ["ALLOCATION_FAILED", "allocation", "W", "REBOOKED", "M", [settled]],
+    ["ALLOCATION_FAILED", "capacity", "W", "DISMISSED", "X", [settled]],
+    ["BOOKING_FAILED", "booking", "W", "SETTLED", "X", [settled]],
+    ["BOOKING_FAILED", "rollback", "W", "REBOOKED", "M", [settled]],
+    ["MIXED_TIER_GROUP", "planning", "W", "REBOOKED", "M", [settled]],
+    ["ALLOCATION_FAILED", "capacity", "H", "SETTLED", "X", [settled]],
     ["ALLOCATION_FAILED", "allocation", "H", "RETRIED", "W", [wave]],
     ["ALLOCATION_FAILED", "allocation", "H", "RELAXED", "W", [wave]],
   ];
@@ -71,7 +83,7 @@ t.test("what a resolution means for each letter", async (t) => {
     ["BOOKING_FAILED", "rollback", "D"],
     ["ALLOCATION_FAILED", "allocation", "F"],
     ["ALLOCATION_FAILED", "allocation", "R"],
-    ["MIXED_TIER_GROUP", "planning", "W"],
+    ["MIXED_TIER_GROUP", "planning", "F"],
     ["POLICY_VIOLATION", "planning", "B"],
     ["PAYMENT_FAILED", "card", "F"],
     ["PARTIAL_FULFILLMENT", "demand", "F"],
@@ -107,6 +119,7 @@ t.test("what follows when the last one is settled", async (t) => {
       { type: "case.resolved" },
     )
     .sends(
+      { to: "command", name: "sub-case.settle" },
       { to: "internal", type: "demand.settled" },
       {
         to: "public",
@@ -153,9 +166,17 @@ t.test("a group that spans tiers stays held until somebody housed it", async (t)
     ["SETTLED", "X"],
   ] as const)
     given(...held)
-      .when(noteReview("MIXED_TIER_GROUP", resolution, [mixed, other]))
+      .when(noteReview("MIXED_TIER_GROUP", resolution, [mixed]))
       .leads({ progress: `${letter}W` })
-      .sends();
+      .sends({
+        to: "command",
+        name: "sub-case.settle",
+        entity: stateOf(held).groups[0]?.subCaseId as string,
+      });
+  given(...held)
+    .when(noteReview("MIXED_TIER_GROUP", "SETTLED", [mixed, other]))
+    .then({ type: "case.review-noted" }, { type: "case.resolved" })
+    .leads({ progress: "XX" });
 });
 
 t.test("a policy that was missing", async (t) => {

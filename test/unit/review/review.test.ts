@@ -6,53 +6,30 @@ import { evolveReview, type ReviewEvent, type ReviewItem } from "../../../actors
 import type { Received } from "../../../actors/runtime/decider.ts";
 import { messagesOf } from "../../../actors/runtime/handle.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
-import type { Command, Principal } from "../../../schemas/command.ts";
+import type { Command } from "../../../schemas/command.ts";
 import { Problem } from "../../../schemas/problems.ts";
 import type { OpenReview } from "../../../schemas/review.ts";
 import { parseUrn } from "../../../schemas/urn.ts";
-
-const start = new Date("2026-11-21T21:00:00.000Z");
-const minutesLater = (minutes: number) => new Date(start.getTime() + minutes * 60_000);
-const caseId = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS";
-
-const failed: OpenReview = {
+import {
+  after,
+  ana,
+  atJfk,
+  atLax,
+  ben,
   caseId,
-  airport: "JFK",
-  category: "BOOKING_FAILED",
-  origin: "booking",
-  detail: "Every hotel refused.",
-  attemptedHotels: [{ hotelUrn: "urn:hotel:jfk-garden-court", reason: "sold out" }],
-  affectedGroups: ["G1", "G2"],
-};
-
-const system: Principal = { surface: "system", tenant: "XN", urn: "urn:user:system-case" };
-const ana: Principal = { surface: "operator", tenant: "XN", urn: "urn:user:ana", role: "AIRPORT_OPERATOR" };
-const ben: Principal = { ...ana, urn: "urn:user:ben" };
-const atLax: Principal = { ...ana, urn: "urn:user:lax", airport: "LAX" };
-const atJfk: Principal = { ...ana, urn: "urn:user:jfk", airport: "JFK" };
-
-const command = (name: string, data: unknown = {}, principal = system, now = start): Received => ({
-  id: "c1",
-  name: `review.${name}`,
-  tenant: "XN",
-  entity: "",
-  principal,
-  correlationUrn: "urn:correlation:x",
-  traceparent: "00-0-0-01",
-  issuedAt: now.toISOString(),
-  data,
-  now,
-});
-
-const after = (...commands: Received[]): ReviewItem | undefined =>
-  commands.reduce<ReviewItem | undefined>(
-    (state, each) => decideReview(state, each).reduce<ReviewItem | undefined>(evolveReview, state),
-    undefined,
-  );
-const done = { resolution: "REBOOKED", reason: "Found a room by phone" };
-const opened = command("open", failed);
-const claimed = command("claim", {}, ana);
-const resolved = command("resolve", done, ana);
+  changed,
+  claimed,
+  command,
+  done,
+  failed,
+  housed,
+  minutesLater,
+  opened,
+  resolved,
+  start,
+  system,
+  withdraw,
+} from "./review-item.ts";
 
 t.test("what an item is", async (t) => {
   const item = after(opened);
@@ -148,33 +125,6 @@ t.test("missed deadlines", async (t) => {
   t.strictSame(decideReview(thrice, breach(315)), [], "overdue already");
 });
 
-const housed = (groupId: string) => command("note-group-housed", { groupId });
-const withdraw = command("withdraw", { reason: "All are home" });
-
-t.test("a closed case takes no item", async (t) => {
-  const closed = new Problem("conflict/state", "The case is closed.", { state: "CLOSED" });
-  t.throws(() => decideReview(undefined, opened, false), closed);
-  for (const gathered of [true, undefined])
-    t.equal(decideReview(undefined, opened, gathered)[0]?.type, "review.opened", "an open one does");
-  t.strictSame(decideReview(after(opened), opened, false), [], "what was opened before is settled");
-  t.equal(decideReview(after(opened), resolved, false)[0]?.type, "review.resolved", "and can be worked");
-
-  const calls: unknown[] = [];
-  const answering = (isClosed: boolean) =>
-    ({
-      call: async (action: string, query: { params: unknown }) => {
-        calls.push([action, query.params]);
-        return isClosed;
-      },
-    }) as unknown as ActorContext;
-  const [decider] = reviewActor(answering(false)).deciders ?? [];
-  t.equal(await decider?.gather?.(opened, undefined), true);
-  t.strictSame(calls, [["case.is-closed", { caseId }]]);
-  t.equal(await reviewActor(answering(true)).deciders?.[0]?.gather?.(opened, undefined), false);
-  t.equal(await decider?.gather?.(claimed, after(opened)), undefined, "nothing else asks");
-  t.equal(calls.length, 2);
-});
-
 t.test("a room found after all ends the items about rooms", async (t) => {
   const item = (more: Partial<OpenReview>) => after(command("open", { ...failed, ...more }));
   /** Category and origin, and whether a room settles it. */
@@ -217,36 +167,30 @@ t.test("a room found after all ends the items about rooms", async (t) => {
   t.throws(() => decideReview(undefined, housed("G1")), { code: "not-found/resource" });
 });
 
-t.test("the closing of its case takes an item off the desk", async (t) => {
-  for (const state of [after(opened), after(opened, claimed), after(opened, housed("G1"))])
-    t.match(decideReview(state, withdraw), [
-      {
-        type: "review.resolved",
-        data: { resolution: "CASE_CLOSED", reason: "All are home", by: system.urn },
-      },
-    ]);
-  t.strictSame(decideReview(after(opened, withdraw), withdraw), []);
-  t.strictSame(decideReview(after(opened, resolved), withdraw), []);
-  t.strictSame(reviewItems.timers?.(after(opened, withdraw) as ReviewItem), [], "and its deadline with it");
-  t.throws(() => decideReview(after(opened, withdraw), resolved), { code: "conflict/state" });
-});
-
-t.test("a housed group, or a closed case, reaches each item that is on a desk", async (t) => {
+t.test("a housed group, a closed or a reopened case reaches each item concerned", async (t) => {
   const asked: unknown[] = [];
+  const items = [
+    { _id: "XN-I1", status: "OPEN", affectedGroups: ["G1"] },
+    { _id: "XN-I2", status: "CLAIMED", affectedGroups: ["G2", "G1"] },
+    { _id: "XN-I3", status: "CLAIMED", affectedGroups: ["G2"] },
+    { _id: "XN-I4", status: "RESOLVED", affectedGroups: ["G1"], resolution: "REBOOKED" },
+    { _id: "XN-I5", status: "RESOLVED", affectedGroups: ["G1"], resolution: "CASE_CLOSED" },
+  ];
   const collection = {
     find: (filter: unknown) => {
       asked.push(filter);
-      return { project: () => ({ toArray: async () => [{ _id: "XN-I1" }, { _id: "XN-I2" }] }) };
+      return { toArray: async () => items };
     },
   };
   const documents = { tenant: () => ({ collection: () => collection }) };
   const { commands = {} } = reviewActor({ documents } as unknown as ActorContext);
-  const onDesk = { caseId, status: { $in: ["OPEN", "CLAIMED"] } };
-  const table: [string, object, object, string][] = [
-    ["note-housed", { groupId: "G1" }, { ...onDesk, affectedGroups: "G1" }, "note-group-housed"],
-    ["close-case", { reason: "All are home" }, onDesk, "withdraw"],
+  const changedAt = start.toISOString();
+  const table: [string, object, string[], string][] = [
+    ["note-housed", { groupId: "G1" }, ["XN-I1", "XN-I2"], "note-group-housed"],
+    ["close-case", { reason: "All are home", changedAt }, ["XN-I1", "XN-I2", "XN-I3"], "withdraw"],
+    ["reopen-case", { changedAt }, ["XN-I1", "XN-I2", "XN-I3", "XN-I5"], "reinstate"],
   ];
-  for (const [name, data, filter, verb] of table) {
+  for (const [name, data, reached, verb] of table) {
     const sent: Command[] = [];
     const dispatch = async (to: string, each: Command) => {
       t.equal(to, verb);
@@ -254,14 +198,16 @@ t.test("a housed group, or a closed case, reaches each item that is on a desk", 
     };
     const move = { ...command(name, data), entity: caseId };
     for (let time = 0; time < 2; time++) await commands[name]?.(move, dispatch as never);
-    t.strictSame(asked.pop(), filter, name);
-    t.match(sent.slice(0, 2), [
-      { name: `review.${verb}`, entity: "XN-I1", data },
-      { name: `review.${verb}`, entity: "XN-I2", data },
-    ]);
+    t.strictSame(asked.pop(), { caseId }, name);
+    const half = sent.slice(0, reached.length);
+    t.match(
+      half,
+      reached.map((entity) => ({ name: `review.${verb}`, entity, data })),
+      name,
+    );
     const ids = sent.map(({ id }) => id);
-    t.strictSame(ids.slice(2), ids.slice(0, 2), "a repeat sends the same commands");
-    t.equal(new Set(ids).size, 2, "each item has its own");
+    t.strictSame(ids.slice(reached.length), ids.slice(0, reached.length), "a repeat sends the same commands");
+    t.equal(new Set(ids).size, reached.length, "each item has its own");
   }
 });
 
@@ -295,6 +241,7 @@ t.test("a person's resolution sends the case back to its flow, automation's does
     ["resolved again alike", after(opened, resolved), resolved],
     ["housed", after(opened, housed("G1")), housed("G2")],
     ["withdrawn", after(opened), withdraw],
+    ["reinstated", after(opened, withdraw), changed("reinstate", 30)],
   ];
   for (const [what, state, move] of nothing) t.strictSame(sent(state, move), [], what);
 });
@@ -337,6 +284,14 @@ t.test("what a change tells: one event, one audit entry, both naming the case", 
     { type: "review.resolved", data: { resolution: "CASE_CLOSED", reason: "All are home" } },
     { type: "audit.recorded", data: { action: "review.resolve", reason: "All are home" } },
   ]);
+  t.match(told(after(opened, withdraw), changed("reinstate", 30)), [
+    { type: "review.reinstated", data: { dueAt: minutesLater(45).toISOString() } },
+    {
+      type: "audit.recorded",
+      data: { action: "review.reinstate", before: { state: "RESOLVED" }, after: { state: "OPEN" } },
+    },
+  ]);
+  t.strictSame(told(after(opened), changed("reinstate", 30)), [], "who only hears of the case says nothing");
   const missed = command("breach-sla", { dueAt: minutesLater(15).toISOString() }, system, minutesLater(15));
   t.match(told(after(opened), missed), [
     { type: "review.sla-breached", data: { priority: "HIGH", raised: false, breaches: 1 } },

@@ -1,4 +1,5 @@
 // What the drivers throw while a server is away is told from a fault of the message, by the classes that they really throw.
+import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors } from "@nats-io/transport-node";
 import {
   MongoNetworkError,
@@ -34,11 +35,23 @@ t.test("outages", async (t) => {
     new errors.DrainingConnectionError(),
     named("JetStreamNotEnabled"),
   ];
+  const answered = (code: number, err_code: number) =>
+    new JetStreamApiError({ code, err_code, description: "x" });
+  streams.push(
+    answered(503, 10_008),
+    answered(500, 10_077),
+    Object.assign(named("JetStreamStatusError"), { code: 503 }),
+    named("BucketContentionError"),
+  );
   for (const error of streams) t.equal(outageOf(error), "streams", error.name);
   const faults = [
     new MongoServerError({ message: "E11000", code: 11_000 }),
     new Problem("conflict/state", "no"),
     new errors.PermissionViolationError("x", "publish", "a.b"),
+    answered(400, 10_071),
+    answered(404, 10_059),
+    Object.assign(named("JetStreamStatusError"), { code: 409 }),
+    Object.assign(new Error("x"), { status: 503 }),
     new TypeError("x"),
     "TimeoutError",
     undefined,

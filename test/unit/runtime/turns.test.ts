@@ -36,6 +36,51 @@ t.test(
   },
 );
 
+/** Turns of the event loop, for so long. */
+const turnFor = async (ms: number): Promise<void> => {
+  for (const start = performance.now(); performance.now() - start < ms; )
+    await new Promise((resolve) => turn(resolve));
+};
+const turn = setImmediate;
+
+t.test(
+  "while somebody waits for an answer and nothing else waits, the event loop has nothing to do",
+  async (t) => {
+    let armed = 0;
+    globalThis.setImmediate = Object.assign((...args: Parameters<typeof turn>) => {
+      armed += 1;
+      return turn(...args);
+    }, turn);
+    t.teardown(() => {
+      globalThis.setImmediate = turn;
+    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    await takeTurn();
+    const answer = answering(() => promise);
+    await turnFor(30);
+    t.ok(armed < 5, `${armed} ticks`);
+    resolve();
+    await answer;
+    await turnFor(5);
+    t.equal(takeTurn(), undefined, "and its allowance is full again afterwards");
+  },
+);
+
+t.test("an answer that waits for something slow holds nobody back for long", async (t) => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const answer = answering(() => promise);
+  t.not(takeTurn(), undefined, "at first it does");
+  await turnFor(100);
+  t.equal(takeTurn(), undefined);
+  resolve();
+  await answer;
+  const next = Promise.withResolvers<void>();
+  const another = answering(() => next.promise);
+  t.not(takeTurn(), undefined, "its end is counted once");
+  next.resolve();
+  await another;
+});
+
 t.test("an answer that fails holds nobody back any longer", async (t) => {
   await t.rejects(
     answering(() => Promise.reject(new Error("refused"))),

@@ -1,10 +1,12 @@
 // A closed case's group, as tables: everything stands still, what comes late is put on record, and the saga goes on where it stopped.
 import t from "tap";
+import { reviewIdOf } from "../../../actors/review/decide.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
 import { subCaseActor } from "../../../actors/sub-case/service.ts";
 import type { SubCaseEvent } from "../../../actors/sub-case/state.ts";
 import type { GroupNote } from "../../../schemas/group-note.ts";
+import type { OpenReview } from "../../../schemas/review.ts";
 import { evening, eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
 import {
   accept,
@@ -22,6 +24,7 @@ import {
   reissue,
   rules,
   stage,
+  standing,
   stateOf,
   stepDeadlineMs,
   story,
@@ -29,8 +32,8 @@ import {
   typesOf,
 } from "./group-story.ts";
 
-const suspend = received("sub-case.suspend", {}, { now: secondsLater(10) });
-const resume = received("sub-case.resume", {}, { now: secondsLater(60) });
+const suspend = standing("suspend", 10);
+const resume = standing("resume", 60);
 const passenger = { ...supervisor, surface: "passenger" as const };
 const rolling = eventsOf(rules, ready, decline);
 const resolved = eventsOf(rules, ready, accept);
@@ -65,9 +68,6 @@ t.test("closing and opening again, in every state", async (t) => {
     given(...suspended)
       .when(suspend)
       .nothing();
-    given(...events)
-      .when(resume)
-      .nothing();
     const resumed = stateOf(eventsOf(rules, suspended, resume));
     t.equal(resumed.offer.state, open, `${what}: open again`);
     t.equal(resumed.status, stateOf(events).status);
@@ -82,20 +82,49 @@ t.test("closing and opening again, in every state", async (t) => {
   given().when(resume).notYet();
 });
 
+t.test("the newest of closings and openings counts, however they arrive", async (t) => {
+  const given = givenOf(t, rules, subCaseId);
+  /** When it was closed (`-`) or opened (`+`), in the order of arrival, and when the case has been closed since; undefined: it is open. */
+  const table: [string[], number?][] = [
+    [["-10"], 10],
+    [["+60"]],
+    [["-10", "+60"]],
+    [["+60", "-10"]],
+    [["-10", "+60", "-10", "+60"]],
+    [["-70", "-10", "+60"], 70],
+    [["+60", "-70", "-10"], 70],
+    [["-70", "+60", "+80"]],
+    [["+80", "+60", "-70"]],
+    [["-10", "+10"], 10],
+    [["+10", "-10"]],
+  ];
+  for (const events of [[opened()], story(), ready, resolved, failed, rolling])
+    for (const [told, closedAt] of table) {
+      const changes = told.map((one) => standing(one[0] === "-" ? "suspend" : "resume", +one.slice(1), 90));
+      const state = stateOf(eventsOf(rules, events, ...changes));
+      const expected = closedAt === undefined ? undefined : secondsLater(closedAt);
+      t.strictSame(state.closedAt, expected, `${stateOf(events).status}: ${told.join(" ")}`);
+      t.equal(state.status, stateOf(events).status);
+      const offered = stateOf(events).offer.state;
+      t.equal(state.offer.state, offered === "READY" && closedAt !== undefined ? "WITHDRAWN" : offered);
+    }
+  given(...story())
+    .when(resume)
+    .then({ type: "subcase.resumed", data: { at: secondsLater(60) } })
+    .leads({ standingSince: secondsLater(60), call: { step: "hold", tries: 1 } })
+    .sends(stage("A"));
+  given(...eventsOf(rules, story(), resume))
+    .when(suspend)
+    .nothing();
+});
+
 t.test("while it is closed nobody changes anything", async (t) => {
   const given = givenOf(t, rules, subCaseId);
-  const stay = {
-    reference: `${subCaseId}.room.1.1`,
-    bookingId: "B1",
-    state: "CHECKED_IN",
-    at: evening.toISOString(),
-  };
   const commands: [SubCaseEvent[], Received][] = [
     [[opened()], assign()],
     [failed, assign({ waveId: "XN-WAVE2" })],
     [[opened()], received("sub-case.mark-not-required")],
     [story(), reissue(999)],
-    [ready, received("sub-case.record-stay", stay)],
     [failed, received("sub-case.compensate")],
     [ready, accept],
     [ready, decline],
@@ -296,6 +325,34 @@ t.test("the case, which took no notes, hears again how far the group has come", 
       expected,
       what,
     );
+  }
+});
+
+t.test("a group that is a person's work is put on a desk again, as the same item", async (t) => {
+  const given = givenOf(t, rules, subCaseId);
+  const beforeStuck = eventsOf(rules, rolling, ...done("cancel-ride", "cancel-card"));
+  for (const [before, last] of [
+    [story(...refusedBy(1, "INVALID_REQUEST", "SOLD_OUT")), refusedBy(1, "", "", "SOLD_OUT").at(-1)],
+    [beforeStuck, answer("cancel", "refused")],
+  ] as [SubCaseEvent[], Received][]) {
+    const items = (events: SubCaseEvent[], command: Received) => {
+      const told = eventsOf(rules, events, command);
+      return told
+        .slice(events.length)
+        .flatMap((event) => rules.outgoing(event, stateOf(told)))
+        .flatMap((message) =>
+          message.to === "command" && message.name === "review.open"
+            ? [reviewIdOf(message.data as OpenReview)]
+            : [],
+        );
+    };
+    const first = items(before, last);
+    t.equal(first.length, 1);
+    const closed = eventsOf(rules, before, last, suspend);
+    t.strictSame(items(closed, resume), first, stateOf(closed).status);
+    given(...closed)
+      .when(resume)
+      .then({ type: "subcase.resumed" });
   }
 });
 

@@ -52,6 +52,7 @@ export const opened = (more: Partial<SubCaseState> = {}): SubCaseEvent => ({
     flight,
     round: 0,
     candidate: 0,
+    firstCandidate: 0,
     returns: 0,
     compensations: [],
     steps: [],
@@ -206,6 +207,13 @@ export const stateOf = (events: SubCaseEvent[]): SubCaseState => folded(rules, e
 
 export const reissue = (seconds: number) =>
   received("sub-case.reissue-call", {}, { now: secondsLater(seconds) });
+/** The case was closed, or opened again, so many seconds into the evening. */
+export const standing = (verb: "suspend" | "resume", seconds: number, toldAt = seconds) =>
+  received(
+    `sub-case.${verb}`,
+    { changedAt: secondsLater(seconds).toISOString() },
+    { now: secondsLater(toldAt) },
+  );
 export const accept = received("sub-case.accept-offer");
 export const decline = received("sub-case.decline-offer", { reason: "I found a room" });
 export const ready = story(...done(...forward));

@@ -9,14 +9,12 @@ import type { GroupNote } from "../../../schemas/group-note.ts";
 import { Problem } from "../../../schemas/problems.ts";
 import type { OpenReview } from "../../../schemas/review.ts";
 import type { StayReport, VendorAnswer, VendorCall, VendorVerb } from "../../../schemas/vendor-call.ts";
-import { evening, eventsOf, folded, received, supervisor, trace } from "../../harness/given.ts";
+import { evening, folded, received, supervisor, trace } from "../../harness/given.ts";
 import { type Turn, type VendorsInMemory, vendorsInMemory } from "../../harness/vendors-in-memory.ts";
 import * as cases from "../case/planned-case.ts";
 import { assign, opened, rules } from "./group-story.ts";
+import { letterAfter, NightCase } from "./night-case.ts";
 
-/** A case of two groups, the second of which keeps it from being settled. */
-const ofTwo = cases.plannedCase([cases.pair, cases.pair], cases.economy);
-const [inCase] = cases.groupIds(ofTwo);
 const live = ["BOOKED", "CHECKED_IN", "CHECKED_OUT", "NO_SHOW"];
 
 interface Sent {
@@ -31,6 +29,7 @@ interface Sent {
 export class Night {
   state: SubCaseState = folded(rules, [opened()]) as SubCaseState;
   now = evening;
+  readonly case = new NightCase();
   readonly commands: Sent[] = [];
   readonly answers: VendorAnswer[] = [];
   /** What review items were opened about: `<origin> <occurrence>`. */
@@ -55,7 +54,7 @@ export class Night {
         this.reviews.push(`${origin} ${occurrence ?? ""}`.trim());
       }
       if (message.to === "command" && message.name === "case.note-group")
-        this.notes.push(message.data as GroupNote);
+        this.#note(message.data as GroupNote);
       if (vendor === undefined || message.to !== "command") continue;
       this.commands.push({
         vendor,
@@ -64,6 +63,11 @@ export class Night {
         attempt: 1,
       });
     }
+  }
+
+  #note(note: GroupNote): void {
+    this.notes.push(note);
+    this.case.hear(note);
   }
 
   /** What a person does; what comes too early, too late or twice is refused. */
@@ -75,16 +79,38 @@ export class Night {
     }
   }
 
-  /** Another wave has hotels for the group; where it is not wanted it changes nothing. */
+  /** The wave that the case has asked for, if any, has hotels for whoever waits. */
   wave(candidates: HotelCandidate[]): void {
+    if (this.case.runWave() !== true) return;
     const waveId = `XN-WAVE${String(++this.#waves).padStart(4, "0")}`;
-    this.tell("assign", assign({ candidates, waveId }).data);
+    this.case.toGroup.push(assign({ candidates, waveId }));
+  }
+
+  /** What the case has sent to the group, or is to hear, arrives in any order. */
+  hear(which: number): void {
+    const { toCase, toGroup } = this.case;
+    if (toGroup.length === 0 || (which % 2 === 0 && toCase.length > 0)) this.case.deliver(which);
+    else {
+      const [command] = toGroup.splice(which % toGroup.length, 1);
+      if (command !== undefined) this.tell(command.name.slice("sub-case.".length), command.data);
+    }
+  }
+
+  close(): void {
+    this.case.decide(cases.close);
+  }
+
+  reopen(): void {
+    this.case.decide(cases.reopen);
   }
 
   /** What the case, or a person, does for a group that has come to rest without a room. */
   helpOn(candidates: HotelCandidate[]): void {
     if (this.state.status === "COMPENSATION_FAILED") this.decide("compensate");
-    else this.wave(candidates);
+    else {
+      this.case.decide(cases.human("allocate", {}));
+      this.wave(candidates);
+    }
   }
 
   /** Guests come, go, stay away, or find that the hotel has given their room to somebody else. */
@@ -195,7 +221,7 @@ export class Night {
 
   /** From now on everybody answers. */
   async settle(): Promise<void> {
-    this.tell("resume");
+    this.reopen();
     await this.#quiet();
     // A reconciliation finds what was told while nobody listened.
     for (const [i] of this.stays.entries()) {
@@ -204,14 +230,16 @@ export class Night {
     }
   }
 
+  #underWay(): number {
+    const { toCase, toGroup } = this.case;
+    return this.commands.length + this.answers.length + toCase.length + toGroup.length;
+  }
+
   async #quiet(): Promise<void> {
-    for (
-      let round = 0;
-      this.state.call !== undefined || this.commands.length + this.answers.length > 0;
-      round++
-    ) {
+    for (let round = 0; this.state.call !== undefined || this.#underWay() > 0; round++) {
       if (round > 500) throw new Error("the saga comes to no end");
-      if (this.commands.length > 0) await this.carryOut(0, "done", "done");
+      if (this.case.toCase.length + this.case.toGroup.length > 0) this.hear(round);
+      else if (this.commands.length > 0) await this.carryOut(0, "done", "done");
       else if (this.answers.length > 0) this.deliver(0);
       else this.wake();
       this.check();
@@ -244,11 +272,11 @@ export class Night {
   #checkCase(): void {
     const { status, reservation } = this.state;
     const stayed = reservation?.status === "CHECKED_OUT" || reservation?.status === "NO_SHOW";
+    const expected = stayed ? undefined : letters[status];
+    this.case.check(expected);
     if (stayed) return;
-    const expected = letters[status];
     for (const notes of [this.notes, [...this.notes].reverse()]) {
-      const told = notes.map(({ stage, round }) => cases.noteGroup(inCase, stage, round));
-      const [letter] = cases.stateOf(eventsOf(cases.rules, ofTwo, ...told)).progress;
+      const letter = letterAfter(notes);
       if (letter !== expected)
         throw new Error(`${status}, but ${letter} by ${notes.map((n) => n.stage + n.round).join(" ")}`);
     }

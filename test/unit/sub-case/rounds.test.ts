@@ -1,7 +1,8 @@
 // Round after round, as tables: which wave's choice counts, what a group does when every hotel was taken, and what a new saga owes to the
 // one before it.
 import t from "tap";
-import { evening, eventsOf, givenOf, received } from "../../harness/given.ts";
+import { offerView } from "../../../actors/sub-case/view.ts";
+import { evening, eventsOf, givenOf, received, supervisor } from "../../harness/given.ts";
 import {
   accept,
   announced,
@@ -131,6 +132,80 @@ t.test("a new round owes nothing to the one before", async (t) => {
     .nothing();
 });
 
+t.test("what a later round lacks is an item of its own, and its ride its own", async (t) => {
+  const given = givenOf(t, rules, subCaseId);
+  const second = (...before: Parameters<typeof story>) =>
+    eventsOf(
+      rules,
+      story(...before),
+      lost,
+      ...done("cancel-ride", "cancel-card"),
+      later(2),
+      ...doneIn(2, "hold", "book"),
+    );
+  const again = second(...done(...forward));
+  given(...again)
+    .when(answer("issue-card", "refused", { round: 2 }))
+    .sends(
+      completed("REFUSED"),
+      review("PAYMENT_FAILED", "card", { occurrence: "round 2" }),
+      started,
+      calls("ridefleet", "book-ride", "ride.2"),
+    );
+  const refusedOnce = second(
+    ...done("hold", "book", "issue-card"),
+    answer("book-ride", "refused"),
+    answer("send"),
+  );
+  const transport = (events: Parameters<typeof stateOf>[0]) =>
+    (offerView(stateOf(events), 1, undefined) as { transport?: unknown }).transport;
+  const offered = (outcome: "done" | "refused") =>
+    eventsOf(
+      rules,
+      refusedOnce,
+      answer("issue-card", "done", { round: 2 }),
+      answer("book-ride", outcome, { round: 2 }),
+      answer("send", "done", { round: 2 }),
+    );
+  t.match(transport(offered("done")), { status: "booked" });
+  t.strictSame(transport(offered("refused")), { status: "declined" });
+  const { steps, ...state } = stateOf(offered("refused"));
+  const none = {
+    ...state,
+    steps: steps.slice(
+      0,
+      steps.findLastIndex(({ name }) => name === "transport"),
+    ),
+  };
+  t.match(offerView(none, 1, undefined), { transport: { status: "pending" } }, "an earlier refusal is over");
+});
+
+t.test("a person has seen to it: no wave's choice is for the group any more", async (t) => {
+  const given = givenOf(t, rules, subCaseId);
+  const settle = received("sub-case.settle");
+  for (const events of [[opened()], eventsOf(rules, [opened()], assign({ book: false })), failed]) {
+    given(...events)
+      .when(settle)
+      .then({ type: "subcase.settled" })
+      .leads({ status: stateOf(events).status, settled: true })
+      .sends();
+    given(...eventsOf(rules, events, settle))
+      .when(later(2))
+      .nothing();
+  }
+  for (const events of [story(), ready, eventsOf(rules, ready, accept), eventsOf(rules, ready, decline)])
+    given(...events)
+      .when(settle)
+      .nothing();
+  const anew = received("sub-case.compensate", {}, { principal: supervisor });
+  const helped = eventsOf(rules, failed, settle, anew);
+  t.notOk("settled" in stateOf(helped), "unless a person has it tried again");
+  given(...eventsOf(rules, helped, ...refusedBy(2, "SOLD_OUT", "SOLD_OUT", "INVALID_REQUEST")))
+    .when(later(2))
+    .leads({ status: "PROCESSING", round: 3 });
+  given().when(settle).notYet();
+});
+
 t.test("a group whose hotels were all taken goes back to the case, twice", async (t) => {
   const given = givenOf(t, rules, subCaseId);
   const two = story(...soldOut(1).slice(0, 2));
@@ -178,6 +253,17 @@ t.test("what sends it back, and what fails it", async (t) => {
     t.equal(stateOf(story(...refusedBy(1, ...codes))).status, status, codes.join(", "));
   const second = eventsOf(rules, failed, later(2), ...soldOut(2));
   t.equal(stateOf(second).status, "PENDING", "what an earlier assignment's hotels said doesn't count");
+  // A person may have it begin with another hotel, so that not all of the wave's are tried in a round.
+  const anew = (...codes: string[]) =>
+    eventsOf(
+      rules,
+      story(...refusedBy(1, "INVALID_REQUEST", "SOLD_OUT", "SOLD_OUT")),
+      received("sub-case.compensate", { hotelUrn: "urn:hotel:biltmore" }, { principal: supervisor }),
+      ...codes.map((code, i) => answer("hold", "refused", { reference: `room.2.${i + 2}`, code })),
+    );
+  t.match(stateOf(anew()), { round: 2, firstCandidate: 1, candidate: 1 });
+  t.equal(stateOf(anew("SOLD_OUT", "SOLD_OUT")).status, "PENDING", "only this round's refusals count");
+  t.equal(stateOf(anew("INVALID_REQUEST", "SOLD_OUT")).status, "FAILED");
   const expired = story(
     ...[1, 2, 3].flatMap((n) => [
       answer("hold", "done", { reference: `room.1.${n}` }),

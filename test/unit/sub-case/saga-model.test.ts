@@ -24,6 +24,7 @@ const action = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant("carry-out" as const), which, turn, lookup: turn }) },
   { weight: 6, arbitrary: fc.record({ do: fc.constant("deliver" as const), which }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("wake" as const) }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("hear" as const), which }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -38,7 +39,7 @@ const action = fc.oneof(
 /** What people, hotels and the case do meanwhile. */
 const event = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("wave" as const) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("suspend" as const, "resume" as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("close" as const, "reopen" as const) }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -82,9 +83,11 @@ t.test("whatever vendors, people and the case do", async (t) => {
         return night.wake();
       case "wave":
         return night.wave(candidates);
-      case "suspend":
-      case "resume":
-        return night.tell(step.do);
+      case "hear":
+        return night.hear(step.which);
+      case "close":
+      case "reopen":
+        return night[step.do]();
       case "compensate":
         return night.decide(step.do, step.hotel === undefined ? {} : { hotelUrn: `urn:hotel:${step.hotel}` });
       case "stay":
@@ -109,6 +112,7 @@ t.test("whatever vendors, people and the case do", async (t) => {
       }
     };
     night.wave(candidates);
+    night.hear(1);
     await through(before);
     night.decide(decided);
     await night.settle();

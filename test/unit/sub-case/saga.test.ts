@@ -192,7 +192,9 @@ t.test("every step under every outcome", async (t) => {
       refused.then({ type: "subcase.step-failed", data: { result: "REFUSED" } }, { type: next });
       const [first, second] = [
         completed("REFUSED"),
-        review(lost, verb === "issue-card" ? "card" : verb === "send" ? "notify" : "transport"),
+        review(lost, verb === "issue-card" ? "card" : verb === "send" ? "notify" : "transport", {
+          occurrence: "round 1",
+        }),
       ];
       const rest =
         next === "subcase.offer-ready" ? [{ to: "public" }, { to: "public" }] : [started, { to: "command" }];

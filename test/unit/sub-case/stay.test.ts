@@ -1,6 +1,6 @@
 // What hotels tell of a stay, as tables: every report in every state of the booking, and what follows when the hotel takes the room back.
 import t from "tap";
-import type { SubCaseEvent } from "../../../actors/sub-case/state.ts";
+import type { SubCaseEvent, SubCaseState } from "../../../actors/sub-case/state.ts";
 import type { StayReport } from "../../../schemas/vendor-call.ts";
 import { alike, evening, eventsOf, givenOf, received } from "../../harness/given.ts";
 import {
@@ -21,6 +21,7 @@ import {
   review,
   rules,
   stage,
+  standing,
   started,
   stateOf,
   stepsOf,
@@ -103,10 +104,9 @@ t.test("late and foreign reports change nothing", async (t) => {
   const given = givenOf(t, rules, subCaseId);
   const roomless = eventsOf(rules, after(ready, "CANCELLED"), ...done("cancel-ride", "cancel-card"));
   const second = eventsOf(rules, roomless, assign({ waveId: "XN-WAVE2" }), ...doneIn(2, ...forward));
-  const held = story(answer("hold"));
   const states: Report[] = ["CHECKED_IN", "CHECKED_OUT", "NO_SHOW", "CANCELLED"];
   for (const state of states) {
-    for (const events of [[opened()], story(), held, declined, roomless, second])
+    for (const events of [[opened()], story(), declined, roomless, second])
       given(...events)
         .when(report(state))
         .nothing();
@@ -114,10 +114,35 @@ t.test("late and foreign reports change nothing", async (t) => {
       given(...ready)
         .when(report(state, foreign))
         .nothing();
-    given(...eventsOf(rules, ready, received("sub-case.suspend")))
+    given(...story(answer("hold")))
+      .when(report(state))
+      .notYet();
+    given().when(report(state)).notYet();
+  }
+});
+
+t.test("while the case is closed a report is put on record, and what follows from it waits", async (t) => {
+  const given = givenOf(t, rules, subCaseId);
+  /** What is told meanwhile, and what follows when the case is open again. */
+  const table: [Report, SubCaseEvent["type"][], SubCaseState["status"]][] = [
+    ["CHECKED_IN", ["subcase.resolved"], "RESOLVED"],
+    ["CHECKED_OUT", ["subcase.resolved"], "RESOLVED"],
+    ["NO_SHOW", [], "OFFER_READY"],
+    ["CANCELLED", ["subcase.room-lost", "subcase.step-started"], "ROLLING_BACK"],
+  ];
+  for (const [state, follows, status] of table) {
+    const closed = eventsOf(rules, ready, standing("suspend", 10));
+    given(...closed)
+      .when(report(state))
+      .then({ type: "subcase.stay-noted", data: { status: state } })
+      .leads({ status: "OFFER_READY", reservation: { status: state }, offer: { state: "WITHDRAWN" } });
+    given(...after(closed, state))
       .when(report(state))
       .nothing();
-    given().when(report(state)).notYet();
+    given(...after(closed, state))
+      .when(standing("resume", 60))
+      .then({ type: "subcase.resumed" }, ...follows.map((type) => ({ type })))
+      .leads({ status });
   }
 });
 
@@ -198,7 +223,9 @@ t.test("what is on the way ends first", async (t) => {
   ] as const)
     given(...story(...done(...before)))
       .when(report("CANCELLED"))
-      .notYet();
+      .then({ type: "subcase.stay-noted", data: { status: "CANCELLED" } })
+      .leads({ status: "PROCESSING", reservation: { status: "CANCELLED" } })
+      .sends();
   given(...rolling)
     .when(report("CANCELLED"))
     .nothing();
@@ -210,7 +237,26 @@ t.test("what is on the way ends first", async (t) => {
   );
   given(...doubtful)
     .when(report("CANCELLED"))
-    .notYet();
+    .then({ type: "subcase.stay-noted" })
+    .leads({ call: { step: "card", doubt: true } });
+  const last = after(story(...done(...forward.slice(0, 4))), "CANCELLED");
+  given(...last)
+    .when(answer("send"))
+    .then(
+      { type: "subcase.step-completed" },
+      { type: "subcase.room-lost", data: { hotelUrn: "urn:hotel:astor" } },
+      { type: "subcase.step-started", data: { record: { name: "cancel-transport" } } },
+    )
+    .leads({ status: "ROLLING_BACK", roomLost: true, offer: { state: "WITHDRAWN" } })
+    .sends(
+      completed("DONE"),
+      { to: "internal", type: "notification.dispatched" },
+      started,
+      calls("ridefleet", "cancel-ride", "ride.1"),
+    );
+  const lost = eventsOf(rules, last, answer("send"), ...done("cancel-ride", "cancel-card"));
+  t.match(stateOf(lost), { status: "FAILED", offer: { readyAt: undefined } }, "no offer was made of it");
+  t.notOk(stepsOf(lost).some((step) => step.startsWith("cancel-room")));
 });
 
 t.test("who arrives before the offer is made has accepted it", async (t) => {

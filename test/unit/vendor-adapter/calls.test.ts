@@ -71,6 +71,25 @@ t.test("every verb, asked at once", async (t) => {
   }
 });
 
+t.test("the answer says which asking it is of", async (t) => {
+  const call = { ...callOf(false), again: 2 };
+  for (const [verb, attempt] of [
+    ["send", 1],
+    ["send", 2],
+    ["hold", 1],
+  ] as const) {
+    const answer = await carryOut(vendorsInMemory(() => "done")[kindOf[verb]], "send", call, {
+      ...context,
+      attempt,
+    });
+    t.match(answer, { reference: "ref.1", tries: 1, again: 2 }, `${verb}, ${attempt}`);
+  }
+  t.notOk(
+    "again" in (await carry(await vendorsAfter([]), "send")),
+    "none where nobody has had it asked again",
+  );
+});
+
 t.test("in doubt, the look-up comes first", async (t) => {
   for (const verb of vendorVerbs) {
     const earlier = before[verb] ?? [];

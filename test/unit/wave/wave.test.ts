@@ -289,6 +289,7 @@ t.test("what a wave sends: the case knows before its groups report", async (t) =
           airport: "JFK",
           category: "ALLOCATION_FAILED",
           origin: "allocation",
+          occurrence: "XN-WAVE",
           affectedGroups: [left],
           attemptedHotels: [],
         },

@@ -1,0 +1,116 @@
+// What the closing and reopening of its case do to a review item, as tables.
+import t from "tap";
+import { decideReview } from "../../../actors/review/decide.ts";
+import { reviewActor, reviewItems } from "../../../actors/review/service.ts";
+import { evolveReview, type ReviewItem } from "../../../actors/review/state.ts";
+import type { ActorContext } from "../../../actors/runtime/host.ts";
+import { Problem } from "../../../schemas/problems.ts";
+import {
+  after,
+  atLax,
+  caseId,
+  changed,
+  claimed,
+  command,
+  housed,
+  minutesLater,
+  opened,
+  resolved,
+  start,
+  system,
+  withdraw,
+} from "./review-item.ts";
+
+t.test("a closed case takes no work, and what is told late is kept for its reopening", async (t) => {
+  const late = decideReview(undefined, opened, false);
+  t.match(late, [
+    { type: "review.opened" },
+    { type: "review.resolved", data: { resolution: "CASE_CLOSED", by: system.urn } },
+  ]);
+  t.match(
+    [
+      ...late,
+      ...decideReview(late.reduce(evolveReview, after(opened) as ReviewItem), changed("reinstate", 9)),
+    ].reduce<ReviewItem | undefined>(evolveReview, undefined),
+    { status: "OPEN", dueAt: minutesLater(24) },
+  );
+  for (const gathered of [true, undefined])
+    t.equal(decideReview(undefined, opened, gathered)[0]?.type, "review.opened", "an open one does");
+  t.strictSame(decideReview(after(opened), opened, false), [], "what was opened before is settled");
+  const closed = new Problem("conflict/state", "The case is closed and takes no further change.", {
+    state: "CLOSED",
+  });
+  for (const state of [after(opened), after(opened, claimed), after(opened, resolved)])
+    for (const move of [claimed, resolved]) t.throws(() => decideReview(state, move, false), closed);
+  t.throws(() => decideReview(after(opened), command("claim", {}, atLax), false), {
+    code: "auth/foreign-airport",
+  });
+  t.equal(decideReview(after(opened), withdraw, false).length, 2, "the service itself still works on it");
+
+  const calls: unknown[] = [];
+  const answering = (isClosed: boolean) =>
+    ({
+      call: async (action: string, query: { params: unknown }) => {
+        calls.push([action, query.params]);
+        return isClosed;
+      },
+    }) as unknown as ActorContext;
+  const [decider] = reviewActor(answering(false)).deciders ?? [];
+  t.equal(await decider?.gather?.(opened, undefined), true);
+  t.strictSame(calls, [["case.is-closed", { caseId }]]);
+  t.equal(await reviewActor(answering(true)).deciders?.[0]?.gather?.(opened, undefined), false);
+  t.equal(await decider?.gather?.(claimed, after(opened)), true, "a person's work asks");
+  t.equal(await decider?.gather?.(resolved, after(opened)), true);
+  t.equal(calls.length, 4);
+  for (const move of [withdraw, housed("G1"), command("breach-sla")])
+    t.equal(await decider?.gather?.(move, after(opened)), undefined, "the service's own does not");
+  t.equal(await decider?.gather?.(claimed, undefined), undefined, "nor what isn't there");
+  t.equal(calls.length, 4);
+});
+
+t.test("the closing of its case takes an item off the desk", async (t) => {
+  for (const state of [after(opened), after(opened, claimed), after(opened, housed("G1"))])
+    t.match(decideReview(state, withdraw), [
+      { type: "review.case-noted", data: { changedAt: start } },
+      {
+        type: "review.resolved",
+        data: { resolution: "CASE_CLOSED", reason: "All are home", by: system.urn },
+      },
+    ]);
+  t.strictSame(decideReview(after(opened, withdraw), withdraw), []);
+  t.strictSame(decideReview(after(opened, resolved), withdraw), []);
+  t.strictSame(reviewItems.timers?.(after(opened, withdraw) as ReviewItem), [], "and its deadline with it");
+  t.throws(() => decideReview(after(opened, withdraw), resolved), { code: "conflict/state" });
+});
+
+t.test("the reopening of its case puts an item back as it was, with a new deadline", async (t) => {
+  const closed = after(opened, claimed, withdraw) as ReviewItem;
+  t.match(decideReview(closed, changed("reinstate", 30)), [
+    { type: "review.case-noted", data: { changedAt: minutesLater(30) } },
+    { type: "review.reinstated", data: { at: minutesLater(30) } },
+  ]);
+  const back = after(opened, claimed, withdraw, changed("reinstate", 30)) as ReviewItem;
+  t.match(back, { status: "OPEN", priority: "HIGH", dueAt: minutesLater(45), overdue: false });
+  for (const key of ["assignedTo", "resolution", "reason", "resolvedAt"]) t.notOk(key in back, key);
+  t.strictSame(reviewItems.timers?.(back), [{ name: "breach-sla", dueAt: minutesLater(45) }]);
+  /** Closings (`-`) and openings (`+`) by the minute of the case's change, in the order of their arrival, and where it stands then. */
+  const table: [string[], string][] = [
+    [["-10"], "RESOLVED"],
+    [["+20"], "OPEN"],
+    [["-10", "+20"], "OPEN"],
+    [["+20", "-10"], "OPEN"],
+    [["-10", "+20", "-10"], "OPEN"],
+    [["-10", "+20", "-30"], "RESOLVED"],
+    [["+20", "-30", "-10"], "RESOLVED"],
+    [["-30", "+20"], "RESOLVED"],
+    [["-10", "+10"], "RESOLVED"],
+    [["-10", "-30", "+20"], "OPEN"],
+  ];
+  for (const [told, status] of table) {
+    const moves = told.map((one) => changed(one[0] === "-" ? "withdraw" : "reinstate", +one.slice(1), 90));
+    t.equal(after(opened, ...moves)?.status, status, told.join(" "));
+  }
+  t.match(after(opened, resolved, changed("reinstate", 30)), { status: "RESOLVED", resolution: "REBOOKED" });
+  const both = after(opened, housed("G1"), housed("G2"), changed("reinstate", 30));
+  t.match(both, { status: "RESOLVED", resolution: "HOUSED" }, "only what the closing took away");
+});
