@@ -11,6 +11,7 @@ import type { Finding } from "./consistency/finding.ts";
 import { checkLedgers, type VendorAccess } from "./consistency/ledgers.ts";
 import { deadLetters, overdueCommands, overdueDocuments } from "./consistency/leftovers.ts";
 import { checkOwnership } from "./consistency/ownership.ts";
+import { unknownClosings } from "./consistency/sessions.ts";
 
 /** What was looked at: a check that saw nothing proves nothing. */
 export interface Seen {
@@ -73,8 +74,8 @@ const checkAirline = async (tenant: string, options: CheckOptions, seen: Seen): 
   const subCases = await readSubCases(database);
   count(subCases, seen);
   const events = await missingEvents(database, streams, tenant, { subCases, now });
-  const ledgers = vendors && (await checkLedgers(database, tenant, subCases, vendors));
-  seen.vendors += ledgers?.vendors ?? 0;
+  const ledgers = await checkLedgers(database, tenant, subCases, { access: vendors, now });
+  seen.vendors += ledgers.vendors;
   const before = new Date(now.getTime() - overdueAfterMs);
   return [
     ...owned.findings,
@@ -83,7 +84,8 @@ const checkAirline = async (tenant: string, options: CheckOptions, seen: Seen): 
     ...(await overdueDocuments(database, tenant, before)),
     ...(await overdueCommands(streams, tenant, before)),
     ...events,
-    ...(ledgers?.findings ?? []),
+    ...ledgers.findings,
+    ...(await unknownClosings(database, streams, tenant, now)),
   ];
 };
 

@@ -1,14 +1,19 @@
 /** Owns the kill soak: the service, and now and then a server behind it, dies by SIGKILL at moments drawn from the seed while flights come in, passengers decide and vendors fail, and nothing is lost or done twice. */
 import { setTimeout as delay } from "node:timers/promises";
-import { MongoClient } from "mongodb";
+import { type Db, MongoClient } from "mongodb";
+import type { ContractState } from "../../actors/contract/state.ts";
+import type { SubCaseState } from "../../actors/sub-case/state.ts";
 import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
 import { OwnInstance } from "../benchmarks/instance.ts";
+import { expectStatus, request } from "../demonstration/http.ts";
 import { travellersOf } from "../demonstration/passengers.ts";
 import type { DemoAirline } from "../demonstration/provision.ts";
+import { jfkBlock } from "./block.ts";
+import { Deciding } from "./deciding.ts";
 import { checkDecisions, type Decision, decideOnOffer } from "./decisions.ts";
 import { checkDeliveries } from "./deliveries.ts";
 import { flightWith, pushUntilAnswered } from "./pushes.ts";
-import { randomFrom, type Scenario, type SoakRun } from "./scenario.ts";
+import { randomFrom, type Scenario, type SoakResult, type SoakRun } from "./scenario.ts";
 import { checkSettled } from "./settled.ts";
 import { reliableVendors, shortVendorPatience, unreliableVendors } from "./vendor-faults.ts";
 
@@ -22,6 +27,8 @@ const pushingShare = 0.9;
 const decidingGroups = 0.4;
 const declining = 0.4;
 const tellEveryKills = 5;
+/** Of a contract that each airline has of its own. */
+const blockRoomsPerNight = 30;
 const restTimeoutMs = 420_000;
 /** What a dead process held comes back this soon instead of after the half minute of production. */
 const impatient = {
@@ -66,40 +73,6 @@ const planOf = (own: OwnInstance, { seed, sizes: { kills, cases, groups } }: Soa
   return { deaths, flights, decisions };
 };
 
-/** Passengers decide in the second half of the kills, some after each; who finds no offer yet comes again later. */
-class Deciding {
-  readonly answered: Decision[] = [];
-  readonly faults: string[] = [];
-  readonly #waiting: Decision[];
-  readonly #perKill: number;
-  readonly #underWay: Promise<void>[] = [];
-  readonly #decide: (decision: Decision) => Promise<boolean>;
-
-  constructor(
-    decisions: readonly Decision[],
-    kills: number,
-    decide: (decision: Decision) => Promise<boolean>,
-  ) {
-    this.#waiting = [...decisions];
-    this.#perKill = Math.ceil((2 * decisions.length) / kills);
-    this.#decide = decide;
-  }
-
-  some(): void {
-    for (const decision of this.#waiting.splice(0, this.#perKill)) {
-      const underWay = this.#decide(decision).then(
-        (isDone) => void (isDone ? this.answered : this.#waiting).push(decision),
-        (error: unknown) => void this.faults.push(String(error)),
-      );
-      this.#underWay.push(underWay);
-    }
-  }
-
-  async ended(): Promise<void> {
-    await Promise.all(this.#underWay);
-  }
-}
-
 /** For the person who waits. */
 const standing = async (mongodb: MongoClient, own: OwnInstance): Promise<string> => {
   const counts = { cases: 0, offers: 0, decided: 0 };
@@ -113,12 +86,70 @@ const standing = async (mongodb: MongoClient, own: OwnInstance): Promise<string>
   return `${counts.cases} cases open, ${counts.offers} offers, ${counts.decided} decided`;
 };
 
+/** So that rooms are also held, booked and given back in a document of ours. */
+const agreeBlock = async (own: OwnInstance, airline: DemoAirline): Promise<void> => {
+  const token = await own.operatorToken(airline, "OPS_SUPERVISOR");
+  const body = jfkBlock(new Date(), blockRoomsPerNight);
+  const asked = { method: "POST", path: "/v1/contracts", token, body } as const;
+  expectStatus(await request(own.instance.baseUrl, asked), 201, `a contract of ${airline.code}`);
+};
+
+/** Of the airlines' own contracts, those given back included. */
+const roomsOfBlocks = async (databases: readonly Db[]): Promise<{ sold: number; back: number }> => {
+  const counts = { sold: 0, back: 0 };
+  for (const database of databases) {
+    for (const { taken } of await database.collection<ContractState>("contracts").find().toArray()) {
+      for (const { state, rooms } of taken) {
+        if (state === "BOOKED" || state === "CANCELLED") counts.sold += rooms;
+        if (state === "CANCELLED") counts.back += rooms;
+      }
+    }
+  }
+  return counts;
+};
+
+/** Of these PNRs, those whose offer waits for them. */
+const withOffer = async (databases: readonly Db[], pnrs: readonly string[]): Promise<Set<string>> => {
+  const filter = { pnrs: { $in: [...pnrs] }, "offer.state": "READY" as const };
+  const found = await Promise.all(
+    databases.map((database) =>
+      database
+        .collection<SubCaseState>("subCases")
+        .find(filter, { projection: { pnrs: 1 } })
+        .toArray(),
+    ),
+  );
+  return new Set(found.flat().flatMap((group) => group.pnrs));
+};
+
+/** Waits for rest, lets those who still wait decide, and compares everything. */
+const judge = async (
+  { say, signal }: Pick<SoakRun, "say" | "signal">,
+  run: { own: OwnInstance; mongodb: MongoClient; caseUrns: string[]; deciding: Deciding },
+): Promise<SoakResult> => {
+  const { own, mongodb, caseUrns, deciding } = run;
+  const databaseOf = (airline: string) => mongodb.db(`stopover_${airline}`);
+  const databases = own.airlines.map(({ code }) => databaseOf(code));
+  const atRest = () => deciding.lastly((pnrs) => withOffer(databases, pnrs));
+  const options = { timeoutMs: restTimeoutMs, signal, say, atRest };
+  const settled = await checkSettled(own, caseUrns, options);
+  const delivered = await checkDeliveries(own, signal);
+  const direct = await roomsOfBlocks(databases);
+  const untouched = direct.sold === 0 ? ["no room of an airline's own contract was sold"] : [];
+  const kept = await checkDecisions(databaseOf, deciding.answered);
+  return {
+    faults: [...deciding.faults, ...settled.faults, ...untouched, ...delivered.faults, ...kept],
+    done: `${settled.done}; ${direct.sold} rooms sold by direct, ${direct.back} of them given back; ${deciding.answered.length} of ${deciding.drawn} passengers decided; ${delivered.events} public events, ${delivered.deliveries} deliveries`,
+  };
+};
+
 const run = async (soak: SoakRun<typeof sizes>) => {
   const { seed, say, signal } = soak;
   const env = { ...impatient, ...shortVendorPatience };
   const own = await OwnInstance.start({ vendorLatencyMs: 20, env, say, signal });
   const mongodb = await new MongoClient(own.instance.mongodbUrl).connect();
   try {
+    for (const airline of own.airlines) await agreeBlock(own, airline);
     await own.control(unreliableVendors(seed));
     const { deaths, flights, decisions } = planOf(own, soak);
     let serving = Promise.resolve();
@@ -149,14 +180,9 @@ const run = async (soak: SoakRun<typeof sizes>) => {
     const refused = pushed.filter((one) => one instanceof Error).map(String);
     await deciding.ended();
     await own.control(reliableVendors);
-    const settled = await checkSettled(own, caseUrns, { timeoutMs: restTimeoutMs, signal, say });
-    const delivered = await checkDeliveries(own, signal);
-    const databaseOf = (airline: string) => mongodb.db(`stopover_${airline}`);
-    const kept = await checkDecisions(databaseOf, deciding.answered);
-    return {
-      faults: [...refused, ...deciding.faults, ...settled.faults, ...delivered.faults, ...kept],
-      done: `${deaths.length} kills (${Math.round(startMs / deaths.length)} ms to be back); ${settled.done}; ${deciding.answered.length} of ${decisions.length} passengers decided; ${delivered.events} public events, ${delivered.deliveries} deliveries`,
-    };
+    const judged = await judge(soak, { own, mongodb, caseUrns, deciding });
+    const toBeBack = `${deaths.length} kills (${Math.round(startMs / deaths.length)} ms to be back)`;
+    return { faults: [...refused, ...judged.faults], done: `${toBeBack}; ${judged.done}` };
   } finally {
     await mongodb.close();
     await own.stop();

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Db, MongoClient } from "mongodb";
 import { readSealKey } from "../../config/config.ts";
-import { checkConsistency } from "../administration/consistency.ts";
+import { checkConsistency, type Seen } from "../administration/consistency.ts";
 import type { OwnInstance } from "../benchmarks/instance.ts";
 import { keyFiles } from "../supervisor/keys.ts";
+import { waitForRest } from "./rest.ts";
 import type { SoakResult } from "./scenario.ts";
 
 const lookEveryMs = 200;
-const quietLooks = 5;
 const vendorTimeoutMs = 8000;
 const databasePrefix = "stopover";
 /** Of what a push sets going; reviews have timers of their own that are due hours later. */
@@ -39,6 +39,25 @@ const underWay = async ({ streams }: OwnInstance, databases: readonly Db[]): Pro
   return undefined;
 };
 
+export interface SettledOptions {
+  /** For each coming to rest. */
+  timeoutMs: number;
+  signal: AbortSignal;
+  say(line: string): void;
+  /** What else is to be done once it is at rest, and what was wrong with it; rest is waited for again. */
+  atRest?(): Promise<string[]>;
+}
+
+/** Also of rooms that were given back: a run without any has tried nothing. */
+const everBooked = async (databases: readonly Db[]): Promise<number> => {
+  const counts = await Promise.all(
+    databases.map((database) =>
+      database.collection("subCases").countDocuments({ "reservation.bookingId": { $exists: true } }),
+    ),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+};
+
 /**
  * Waits for rest, then compares everything.
  * @param expectedCases URNs that must all stand
@@ -46,12 +65,20 @@ const underWay = async ({ streams }: OwnInstance, databases: readonly Db[]): Pro
 export const checkSettled = async (
   own: OwnInstance,
   expectedCases: readonly string[],
-  options: { timeoutMs: number; signal: AbortSignal; say(line: string): void },
-): Promise<SoakResult> => {
+  options: SettledOptions,
+): Promise<SoakResult & { seen: Seen }> => {
   const mongodb = await new MongoClient(own.instance.mongodbUrl).connect();
   try {
     const databases = own.airlines.map(({ code }) => mongodb.db(`${databasePrefix}_${code}`));
-    const rest = await waitForRest(own, databases, options);
+    const resting = (): Promise<string | undefined> =>
+      waitForRest(() => underWay(own, databases), {
+        ...options,
+        nowMs: () => performance.now(),
+        pause: () => delay(lookEveryMs, undefined, { signal: options.signal }),
+      });
+    let rest = await resting();
+    const atRest = (await options.atRest?.()) ?? [];
+    if (rest === undefined && options.atRest !== undefined) rest = await resting();
     const { findings, seen } = await checkConsistency({
       mongodb,
       databasePrefix,
@@ -67,36 +94,16 @@ export const checkSettled = async (
     });
     const faults = [
       ...(rest === undefined ? [] : [`not at rest after ${options.timeoutMs / 1000} s: ${rest}`]),
+      ...atRest,
       ...findings.map(({ kind, about, detail }) => `${kind}: ${about}: ${detail}`),
     ];
+    if ((await everBooked(databases)) === 0) faults.push("no room was booked");
     const pushed = new Set(expectedCases);
     if (seen.openCases !== pushed.size)
       faults.push(`${pushed.size} cases were pushed, ${seen.openCases} stand open`);
     const done = `${seen.openCases} cases, ${seen.passengers} passengers, ${seen.rooms} rooms, ${seen.offers} offers, ${seen.unfinished} groups without an offer`;
-    return { done, faults };
+    return { done, faults, seen };
   } finally {
     await mongodb.close();
   }
-};
-
-/** Undefined at rest; else what was still under way at the end of the time. There is no event for rest, so it is looked for. */
-const waitForRest = async (
-  own: OwnInstance,
-  databases: readonly Db[],
-  { timeoutMs, signal, say }: { timeoutMs: number; signal: AbortSignal; say(line: string): void },
-): Promise<string | undefined> => {
-  const deadline = performance.now() + timeoutMs;
-  let told = 0;
-  let reason: string | undefined;
-  for (let quiet = 0; quiet < quietLooks; ) {
-    reason = await underWay(own, databases);
-    quiet = reason === undefined ? quiet + 1 : 0;
-    if (performance.now() > deadline) return reason ?? "it came to rest and did not stay there";
-    if (reason !== undefined && performance.now() - told > 10_000) {
-      told = performance.now();
-      say(`waiting: ${reason}`);
-    }
-    await delay(lookEveryMs, undefined, { signal });
-  }
-  return undefined;
 };

@@ -10,7 +10,7 @@ export type SubCaseRow = Pick<Meta, "_id" | "revision" | "outbox"> &
     SubCaseState,
     "caseId" | "groupId" | "status" | "reservation" | "payment" | "card" | "ride" | "offer" | "steps"
   > &
-  Partial<Pick<SubCaseState, "call">>;
+  Partial<Pick<SubCaseState, "call">> & { assignment?: { stay: { checkOut: string } } };
 
 const subCaseFields = {
   caseId: 1,
@@ -27,6 +27,7 @@ const subCaseFields = {
   "steps.completedAt": 1,
   "call.reference": 1,
   "call.step": 1,
+  "assignment.stay.checkOut": 1,
   revision: 1,
   outbox: 1,
 };

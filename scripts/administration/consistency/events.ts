@@ -20,6 +20,10 @@ const keptMs = 8 * 86_400_000 - 3_600_000;
 const slackMs = 1000;
 
 const batchMax = 1000;
+/** Of one fetch. */
+const fetchMs = 5000;
+/** Fetches in a row that bring nothing of what is there. */
+const emptyFetchesMax = 3;
 
 interface Expected {
   type: PublicEventType;
@@ -41,7 +45,11 @@ export const missingEvents = async (
   );
   if (expected.length === 0) return [];
   // States before streams, outboxes with the states: what isn't on the stream by then was never on its way.
-  const seen = await eventsOnStream(streams, tenant);
+  const { seen, left } = await eventsOnStream(streams, tenant);
+  if (left > 0) {
+    const detail = `${left} of its events did not come in time, so that missing ones could not be told.`;
+    return [{ kind: "stream-silent", tenant, about: "EVENTS", detail }];
+  }
   for (const { outbox } of [...options.subCases, ...cases])
     for (const entry of outbox) noteEntry(seen, entry);
   return expected
@@ -100,23 +108,29 @@ const noteEntry = (seen: Seen, { subject, payload }: OutboxEntry): void => {
   if (parseSubject(subject)?.root === "evt") note(seen, JSON.parse(payload) as EventRecord);
 };
 
-const eventsOnStream = async (streams: Streams, tenant: string): Promise<Seen> => {
+/** @returns `left`: how many events are there that could not be had; 0: it was read to the end */
+const eventsOnStream = async (streams: Streams, tenant: string): Promise<{ seen: Seen; left: number }> => {
   const seen: Seen = new Map();
   const consumer = await streams.jetstream.consumers.get("EVENTS", {
     filter_subjects: [...publicEventTypes].map((type) => typeFilter("evt", type, tenant)),
     deliver_policy: DeliverPolicy.All,
   });
-  let { num_pending: left } = await consumer.info();
-  while (left > 0) {
-    const batch = await consumer.fetch({ max_messages: Math.min(left, batchMax), expires: 5000 });
-    const before = left;
-    for await (const message of batch) {
-      note(seen, message.json<EventRecord>());
-      left = message.info.pending;
+  try {
+    let { num_pending: left } = await consumer.info();
+    for (let empty = 0; left > 0 && empty < emptyFetchesMax; ) {
+      const batch = await consumer.fetch({ max_messages: Math.min(left, batchMax), expires: fetchMs });
+      let brought = 0;
+      for await (const message of batch) {
+        note(seen, message.json<EventRecord>());
+        left = message.info.pending;
+        brought += 1;
+      }
+      empty = brought === 0 ? empty + 1 : 0;
+      // What was left may have grown too old, and be gone.
+      if (brought === 0) left = (await consumer.info()).num_pending;
     }
-    // What was left has grown too old and is gone.
-    if (left === before) break;
+    return { seen, left };
+  } finally {
+    await consumer.delete();
   }
-  await consumer.delete();
-  return seen;
 };

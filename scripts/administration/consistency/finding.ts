@@ -16,8 +16,12 @@ export const findingKinds = [
   "vendor-silent",
   /** A public event that should be on its stream and is not. */
   "event",
+  /** A stream that could not be read to its end. */
+  "stream-silent",
   /** A case and a sub-case say different things of one group. */
   "disagreement",
+  /** A closed case whose passengers' sessions go on. */
+  "session",
 ] as const;
 export type FindingKind = (typeof findingKinds)[number];
 

@@ -1,6 +1,6 @@
 /**
- * Owns comparing what an airline believes to have of its vendors with what each vendor's reconciliation interface lists: all
- * of it there, exactly once, and nothing there that nobody knows of.
+ * Owns comparing what an airline believes to have of its vendors with what each vendor's reconciliation interface lists, and
+ * the airline's own contracts: all of it there, exactly once, and nothing there that nobody knows of.
  */
 import type { Db } from "mongodb";
 import { mintTraceparent } from "../../../actors/runtime/clock.ts";
@@ -8,6 +8,7 @@ import { type Instance, instanceOf, type VendorDocument } from "../../../actors/
 import type { LedgerEntry, Reconciling } from "../../../actors/vendor-adapter/ports.ts";
 import { directVendor } from "../../../schemas/contract.ts";
 import { hasRoom, readSubCases, type SubCaseRow } from "./airline.ts";
+import { readBlocks, rememberedFrom } from "./blocks.ts";
 import type { Finding } from "./finding.ts";
 
 /** How vendors are reached. */
@@ -21,34 +22,60 @@ export interface VendorAccess {
 
 export interface LedgerCheck {
   findings: Finding[];
-  /** Vendors whose books were read to the end. */
+  /** Vendors whose books were read to the end. The airline's own contracts are none. */
   vendors: number;
 }
 
+/** @param access undefined: only the airline's own contracts are compared */
 export const checkLedgers = async (
   database: Db,
   tenant: string,
   first: readonly SubCaseRow[],
-  access: VendorAccess,
+  { access, now }: { access: VendorAccess | undefined; now: Date },
 ): Promise<LedgerCheck> => {
-  const documents = await database.collection<VendorDocument>("vendors").find().sort({ _id: 1 }).toArray();
-  const books = await Promise.all(documents.map((document) => bookOf(document, tenant, access)));
-  const findings: Finding[] = books.flatMap(({ vendor, silent }) =>
-    silent === undefined ? [] : [{ kind: "vendor-silent", tenant, about: vendor, detail: silent }],
-  );
-  for (const vendor of unconfigured(first, documents)) {
-    const detail = "it is not configured any more, and something stands there.";
-    findings.push({ kind: "vendor-silent", tenant, about: vendor, detail });
-  }
-  const read = books.filter((book): book is ReadBook => book.entries !== undefined);
-  const suspects = compare(read, first);
+  const vendors = access === undefined ? none : await readVendors(database, tenant, first, access);
+  const { entries, findings: oversold } = await readBlocks(database, tenant, now);
+  const read = [...vendors.read, { vendor: directVendor, entries }];
+  const findings = [...vendors.findings, ...oversold];
+  const compared = { books: read, now };
+  const suspects = compare(compared, first);
   // What was under way while the books were read has moved on: only what differs from both looks is a difference.
   const ids = [...new Set(suspects.map(({ subCaseId }) => subCaseId))];
   const second = ids.length === 0 ? [] : await readSubCases(database, ids);
-  const standing = new Set(compare(read, second, ids).map(({ key }) => key));
+  const standing = new Set(compare(compared, second, ids).map(({ key }) => key));
   for (const { key, about, detail } of suspects)
     if (standing.has(key)) findings.push({ kind: "ledger", tenant, about, detail });
-  return { findings, vendors: read.length };
+  return { findings, vendors: vendors.read.length };
+};
+
+interface VendorBooks {
+  read: ReadBook[];
+  findings: Finding[];
+}
+const none: VendorBooks = { read: [], findings: [] };
+
+const readVendors = async (
+  database: Db,
+  tenant: string,
+  subCases: readonly SubCaseRow[],
+  access: VendorAccess,
+): Promise<VendorBooks> => {
+  const documents = await database.collection<VendorDocument>("vendors").find().sort({ _id: 1 }).toArray();
+  const books = await Promise.all(documents.map((document) => bookOf(document, tenant, access)));
+  const silent = (vendor: string, detail: string): Finding => ({
+    kind: "vendor-silent",
+    tenant,
+    about: vendor,
+    detail,
+  });
+  const gone = "it is not configured any more, and something stands there.";
+  return {
+    read: books.filter((book): book is ReadBook => book.entries !== undefined),
+    findings: [
+      ...books.flatMap((book) => (book.silent === undefined ? [] : [silent(book.vendor, book.silent)])),
+      ...unconfigured(subCases, documents).map((vendor) => silent(vendor, gone)),
+    ],
+  };
 };
 
 interface Book {
@@ -140,7 +167,7 @@ const subCaseIdOf = (reference: string): string => reference.split(".", 1)[0] as
 
 /** @param only the sub-cases to look at; default all */
 const compare = (
-  books: readonly ReadBook[],
+  { books, now }: { books: readonly ReadBook[]; now: Date },
   subCases: readonly SubCaseRow[],
   only?: readonly string[],
 ): Difference[] => {
@@ -149,7 +176,7 @@ const compare = (
   return books.flatMap(({ vendor, entries }) => {
     const theirs = new Map(entries.map((entry) => [entry.id, entry]));
     return [
-      ...subCases.flatMap((subCase) => absent(subCase, vendor, theirs)),
+      ...subCases.flatMap((subCase) => absent(subCase, vendor, theirs, now)),
       ...entries
         .filter((entry) => isLive(entry) && (looked?.has(subCaseIdOf(entry.reference)) ?? true))
         .flatMap((entry) => stray(entry, vendor, byId.get(subCaseIdOf(entry.reference)))),
@@ -162,11 +189,13 @@ const absent = (
   subCase: SubCaseRow,
   vendor: string,
   theirs: ReadonlyMap<string, LedgerEntry>,
+  now: Date,
 ): Difference[] =>
   believed(subCase)
     .filter((one) => one.vendor === vendor && (one.reference ?? "") !== subCase.call?.reference)
     .flatMap(({ kind, id }) => {
       const entry = theirs.get(id);
+      if (entry === undefined && isForgotten(subCase, vendor, now)) return [];
       if (entry !== undefined && isLive(entry)) return [];
       const detail =
         entry === undefined
@@ -176,6 +205,9 @@ const absent = (
         { key: `absent ${vendor} ${id}`, subCaseId: subCase._id, about: `${vendor} ${kind} ${id}`, detail },
       ];
     });
+
+const isForgotten = ({ assignment }: SubCaseRow, vendor: string, now: Date): boolean =>
+  vendor === directVendor && assignment !== undefined && assignment.stay.checkOut < rememberedFrom(now);
 
 /** Between a rollback's or failed saga's steps a card may stand alone: it is being taken back, or on a person's desk. */
 const unsettled: readonly string[] = ["PROCESSING", "ROLLING_BACK", "COMPENSATION_FAILED"];

@@ -12,19 +12,31 @@ import { groupsNoted, type Waiting, waitingCommands } from "./airline.ts";
 import type { Finding } from "./finding.ts";
 
 type CaseRow = Pick<Meta, "_id" | "nextDueAt" | "outbox"> &
-  Pick<CaseState, "groups" | "progress" | "provisioned" | "demands">;
+  Pick<CaseState, "groups" | "progress" | "provisioned" | "demands" | "policies">;
 
 type SubCaseRow = Pick<Meta, "_id" | "nextDueAt" | "outbox"> &
-  Pick<SubCaseState, "caseId" | "groupId" | "status" | "passengers"> & { assignment?: object };
+  Pick<SubCaseState, "caseId" | "groupId" | "status" | "passengers" | "tier"> & { assignment?: object };
 
-type ReviewRow = Pick<ReviewItem, "caseId" | "status" | "affectedGroups">;
+type ReviewRow = Pick<ReviewItem, "caseId" | "status" | "affectedGroups"> & {
+  _id: string;
+  resolution?: string;
+};
 
-const caseFields = { groups: 1, progress: 1, provisioned: 1, demands: 1, nextDueAt: 1, outbox: 1 };
+const caseFields = {
+  groups: 1,
+  progress: 1,
+  provisioned: 1,
+  demands: 1,
+  policies: 1,
+  nextDueAt: 1,
+  outbox: 1,
+};
 const subCaseFields = {
   caseId: 1,
   groupId: 1,
   status: 1,
   passengers: 1,
+  tier: 1,
   "assignment.waveId": 1,
   nextDueAt: 1,
   outbox: 1,
@@ -33,7 +45,7 @@ const subCaseFields = {
 /** Everything about one airline that ownership is told from. */
 interface Picture {
   subCases: Map<string, SubCaseRow>;
-  /** Sub-cases to which a wave's assignment is on its way. */
+  /** Sub-cases to which a wave's assignment or an operator's compensation is on its way. */
   assigned: Set<string>;
   /** `<case id>/<group id>` with an item on a person's desk, or with one on its way there. */
   onDesk: Set<string>;
@@ -106,11 +118,14 @@ const reviewsOf = async (database: Db, cases: readonly { _id: string }[]): Promi
   for (const { _id: caseId } of cases) {
     const cursor = database
       .collection<ReviewRow>("reviewItems")
-      .find({ caseId }, { projection: { caseId: 1, status: 1, affectedGroups: 1 } });
+      .find({ caseId }, { projection: { caseId: 1, status: 1, resolution: 1, affectedGroups: 1 } });
     for await (const row of cursor) rows.push(row);
   }
   return rows;
 };
+
+/** Resolutions that actors/review gives by itself: the case was closed, or another wave has found rooms. */
+const nobodysWord: ReadonlySet<string> = new Set(["CASE_CLOSED", "HOUSED"]);
 
 const pictureOf = (read: {
   found: SubCaseRow[];
@@ -123,19 +138,27 @@ const pictureOf = (read: {
   const onDesk = new Set<string>();
   const settledByHand = new Set<string>();
   const assigned = new Set<string>();
+  /** Reopened cases, and items of theirs, that are about to be on a desk again. */
+  const reinstated = new Set<string>();
   const note = (groups: Set<string>, caseId: string, affected: readonly string[]): void => {
     for (const groupId of affected) groups.add(`${caseId}/${groupId}`);
   };
   for (const { subject, payload } of [...read.outboxes, ...read.assigns, ...read.opens]) {
     const parsed = parseSubject(subject);
     const name = parsed?.root === "cmd" ? `${parsed.owner}.${parsed.what}` : "";
-    if (name === "sub-case.assign" && parsed?.id !== undefined) assigned.add(parsed.id);
+    const setsGoing = name === "sub-case.assign" || name === "sub-case.compensate";
+    if (setsGoing && parsed?.id !== undefined) assigned.add(parsed.id);
+    const bringsBack = name === "review.reopen-case" || name === "review.reinstate";
+    if (bringsBack && parsed?.id !== undefined) reinstated.add(parsed.id);
     if (name !== "review.open") continue;
     const { caseId, affectedGroups } = (JSON.parse(payload) as { data: OpenReview }).data;
     note(onDesk, caseId, affectedGroups);
   }
-  for (const { caseId, status, affectedGroups } of read.reviews)
-    note(status === "RESOLVED" ? settledByHand : onDesk, caseId, affectedGroups);
+  for (const { _id, caseId, status, resolution = "", affectedGroups } of read.reviews) {
+    if (status !== "RESOLVED" || reinstated.has(caseId) || reinstated.has(_id))
+      note(onDesk, caseId, affectedGroups);
+    else if (!nobodysWord.has(resolution)) note(settledByHand, caseId, affectedGroups);
+  }
   const noted = new Set([...read.noted, ...groupsNoted(read.outboxes)]);
   return {
     subCases: new Map(read.found.map((row) => [row._id, row])),
@@ -186,11 +209,18 @@ const faultOf = (
   });
 };
 
+/** With hotels and automatic booking a saga begins in the very decision that takes the assignment. */
+const waitsForOperator = (
+  { one, group }: { one: CaseRow; group: GroupHead },
+  { tier }: SubCaseRow,
+): boolean => one.policies[group.tier ?? tier]?.autoBook === false;
+
 const statusFault = (
-  { one, stage }: { one: CaseRow; stage: string },
+  about: { one: CaseRow; group: GroupHead; stage: string },
   subCase: SubCaseRow,
   { expected, settled }: { expected: boolean; settled: boolean },
 ): string | undefined => {
+  const { one, stage } = about;
   switch (subCase.status) {
     case "OFFER_READY":
     case "RESOLVED":
@@ -206,9 +236,13 @@ const statusFault = (
     case "COMPENSATION_FAILED":
       return settled ? undefined : `${subCase.status} without a review item.`;
     case "PENDING": {
+      if (expected || (settled && "MX".includes(stage))) return undefined;
+      if (subCase.assignment !== undefined && waitsForOperator(about, subCase)) return undefined;
+      if (subCase.assignment !== undefined && stage === "A")
+        return "PENDING with hotels allocated, and neither a saga nor a person is at work on it.";
       const decidable = one.demands.some(({ state }) => state === "REQUESTED");
       const isUnderWay = one.nextDueAt !== undefined || one.outbox.length > 0;
-      if (expected || subCase.assignment !== undefined || decidable || isUnderWay) return undefined;
+      if (decidable || isUnderWay) return undefined;
       return stage === "H"
         ? "held for a review, and no item is open."
         : "PENDING, and neither planning, a demand, a wave nor a person is at work on it.";
