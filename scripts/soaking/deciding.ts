@@ -38,18 +38,21 @@ export class Deciding {
 
   /**
    * Once nothing is under way any more: whoever still waits comes once more.
-   * @param withOffer the PNRs of those with an offer to decide on
+   * @param withOffer tells those with an offer to decide on
    * @returns a fault for each of them who could not decide on it, and one if nobody has ever been answered
    */
-  async lastly(withOffer: (pnrs: readonly string[]) => Promise<ReadonlySet<string>>): Promise<string[]> {
+  async lastly(
+    withOffer: (waiting: readonly Decision[]) => Promise<ReadonlySet<Decision>>,
+  ): Promise<string[]> {
     const left = this.#waiting.splice(0);
-    const ready = await withOffer(left.map(({ traveller }) => traveller.pnr));
+    const ready = await withOffer(left);
     const faults: string[] = [];
     for (const decision of left) {
       const { pnr } = decision.traveller;
       try {
         if (await this.#decide(decision)) this.answered.push(decision);
-        else if (ready.has(pnr)) faults.push(`${pnr} has an offer, and could never log in and decide on it`);
+        else if (ready.has(decision))
+          faults.push(`${pnr} has an offer, and could never log in and decide on it`);
       } catch (error) {
         faults.push(String(error));
       }

@@ -108,18 +108,19 @@ const roomsOfBlocks = async (databases: readonly Db[]): Promise<{ sold: number; 
   return counts;
 };
 
-/** Of these PNRs, those whose offer waits for them. */
-const withOffer = async (databases: readonly Db[], pnrs: readonly string[]): Promise<Set<string>> => {
-  const filter = { pnrs: { $in: [...pnrs] }, "offer.state": "READY" as const };
-  const found = await Promise.all(
-    databases.map((database) =>
-      database
-        .collection<SubCaseState>("subCases")
-        .find(filter, { projection: { pnrs: 1 } })
-        .toArray(),
-    ),
-  );
-  return new Set(found.flat().flatMap((group) => group.pnrs));
+/** Of these, those whose offer waits for them. Two airlines may give the same booking reference. */
+const withOffer = async (
+  databaseOf: (airline: string) => Db,
+  decisions: readonly Decision[],
+): Promise<Set<Decision>> => {
+  const ready = new Set<Decision>();
+  for (const decision of decisions) {
+    const { airline, traveller } = decision;
+    const filter = { pnrs: traveller.pnr, "offer.state": "READY" as const };
+    const found = await databaseOf(airline.code).collection<SubCaseState>("subCases").findOne(filter);
+    if (found !== null) ready.add(decision);
+  }
+  return ready;
 };
 
 /** Waits for rest, lets those who still wait decide, and compares everything. */
@@ -130,7 +131,7 @@ const judge = async (
   const { own, mongodb, caseUrns, deciding } = run;
   const databaseOf = (airline: string) => mongodb.db(`stopover_${airline}`);
   const databases = own.airlines.map(({ code }) => databaseOf(code));
-  const atRest = () => deciding.lastly((pnrs) => withOffer(databases, pnrs));
+  const atRest = () => deciding.lastly((left) => withOffer(databaseOf, left));
   const options = { timeoutMs: restTimeoutMs, signal, say, atRest };
   const settled = await checkSettled(own, caseUrns, options);
   const delivered = await checkDeliveries(own, signal);

@@ -56,7 +56,8 @@ const decidingOn = (answers: Record<string, (boolean | Error)[]>, kills = 1) =>
     if (answer instanceof Error) throw answer;
     return answer;
   });
-const ready = async (pnrs: readonly string[]) => new Set(pnrs.filter((pnr) => pnr.startsWith("READY")));
+const ready = async (waiting: readonly Decision[]) =>
+  new Set(waiting.filter(({ traveller }) => traveller.pnr.startsWith("READY")));
 
 t.test("who still waits comes once more at rest", async (t) => {
   const deciding = decidingOn({
