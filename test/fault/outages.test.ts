@@ -5,4 +5,4 @@ import { runTroubles } from "./outages.ts";
 
 takesLong(t);
 
-t.test("a night with trouble", { timeout: 235_000 }, (t) => runTroubles(t, { groups: 12 }));
+t.test("a night with trouble", { timeout: 235_000 }, (t) => runTroubles(t, { groups: 8 }));
