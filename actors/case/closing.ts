@@ -2,7 +2,6 @@
 import { Problem } from "../../schemas/problems.ts";
 import type { Received } from "../runtime/decider.ts";
 import { reissueAfterMs } from "./intake.ts";
-import { thenWave } from "./planning.ts";
 import type { CaseEvent, CaseState } from "./state.ts";
 
 export const decideClose = (command: Received): CaseEvent[] => {
@@ -24,5 +23,5 @@ export const decideReopen = (state: CaseState, command: Received): CaseEvent[] =
     type: "case.reopened",
     data: { at: command.now, closedAt: state.closedAt as Date, by: command.principal.urn, reason, dueAt },
   };
-  return thenWave(state, command, [reopened], true);
+  return [reopened];
 };

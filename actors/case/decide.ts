@@ -10,8 +10,8 @@ import {
   decidePlan,
   decideReject,
   decideRequestDemand,
-  orStranded,
   runBatch,
+  thenPlace,
 } from "./planning.ts";
 import { decideNoteGroup, decideNoteWave } from "./progress.ts";
 import { decideNoteReview } from "./review-notes.ts";
@@ -36,7 +36,7 @@ export const commands = [
 
 export const decide = (state: CaseState | undefined, command: Received, gathered: unknown): CaseEvent[] => {
   const events = decideVerb(state, command, gathered);
-  return state === undefined || events.length === 0 ? events : orStranded(state, command, events);
+  return state === undefined || events.length === 0 ? events : thenPlace(state, command, events);
 };
 
 const decideVerb = (state: CaseState | undefined, command: Received, gathered: unknown): CaseEvent[] => {

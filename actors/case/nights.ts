@@ -1,4 +1,5 @@
 /** Owns how many nights a stranded passenger needs a room for, in local time at the case's airport; what they cost is the allocation's. */
+import { isoDate, localDay } from "../../schemas/local-day.ts";
 
 export interface StayInput {
   scheduledDeparture: Date;
@@ -25,7 +26,6 @@ const nightEndsHour = 6;
 /** Whoever leaves by this hour waits at the airport: no hotel would be worth the two rides. */
 const lateEveningEndsHour = 2;
 const restMsMin = 4 * 3_600_000;
-const dayMs = 86_400_000;
 
 /**
  * The wait runs from the later of the scheduled departure and the decision (a flight cancelled long before strands
@@ -58,33 +58,3 @@ const stay = (firstNight: number, nights: number, assumed: boolean): Stay => ({
   nights,
   assumed,
 });
-
-const isoDate = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
-
-/** Days since 1970-01-01 of the local date at that moment, for a day that begins at `dayBeginsHour` on the local clock. */
-const localDay = (timeMs: number, timeZone: string, dayBeginsHour: number): number => {
-  const part: Record<string, number> = {};
-  for (const { type, value } of clockIn(timeZone).formatToParts(timeMs)) part[type] = Number(value);
-  const day = Date.UTC(part.year!, part.month! - 1, part.day!) / dayMs;
-  return part.hour! < dayBeginsHour ? day - 1 : day;
-};
-
-/** Building a formatter costs a hundred times its use, and an airline flies from few zones. */
-const clocks = new Map<string, Intl.DateTimeFormat>();
-
-const clockIn = (timeZone: string): Intl.DateTimeFormat => {
-  const known = clocks.get(timeZone);
-  if (known !== undefined) return known;
-  const clock = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    calendar: "gregory",
-    numberingSystem: "latn",
-    hourCycle: "h23",
-    year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-  });
-  clocks.set(timeZone, clock);
-  return clock;
-};

@@ -44,10 +44,7 @@ export const decidePlan = (state: CaseState, command: Received, gathered: unknow
   const first = policies[Object.keys(rooms)[0] as Tier];
   const events: CaseEvent[] = [planned, { type: "demand.requested", data: demand }];
   if (!automatic) return events;
-  return thenWave(state, command, [
-    ...events,
-    approval(command, demand, automaticReason, first ?? undefined),
-  ]);
+  return [...events, approval(command, demand, automaticReason, first ?? undefined)];
 };
 
 const automaticReason = "Within the rooms that the policy approves automatically.";
@@ -113,27 +110,30 @@ const approval = (command: Received, demand: Demand, reason: string, policy?: Re
 });
 
 /**
- * An approval enqueues an allocation (contract, "Demand"): at once, at the next beat where all policies concerned are
- * BATCH, or after the one under way; never one with nobody to place, which would hide what the last one decided.
- * @param left also for groups that an earlier wave has left waiting
+ * What follows every decision about a planned case, so that nobody who waits is left to nobody. An approval enqueues an
+ * allocation (contract, "Demand"): at once, at the next beat where all policies concerned are BATCH, or after the one under
+ * way. For whom the approved rooms suffice otherwise there is a wave, and for the rest, when no demand is to be decided, a
+ * person. There is no wave with nobody to place: it would hide what the last one decided.
  */
-export const thenWave = (
-  state: CaseState,
-  command: Received,
-  events: CaseEvent[],
-  left = false,
-): CaseEvent[] => {
+export const thenPlace = (state: CaseState, command: Received, events: CaseEvent[]): CaseEvent[] => {
   const told = events.reduce<CaseState>(evolve, state);
+  const step = told.awaiting?.step;
+  if (told.plannedAt === undefined || told.status === "CLOSED" || step === "wave") return events;
   const unserved = told.demands.find((demand) => demand.state === "APPROVED" && demand.waveId === undefined);
-  const next = unserved ?? (left ? approvedDemands(told).at(-1) : undefined);
+  const next = unserved ?? approvedDemands(told).at(-1);
   // New rooms are also for those who could not be placed before.
-  const after = next === unserved ? tryAgain(told, "H") : told;
-  if (next === undefined || told.status === "CLOSED" || told.awaiting?.step === "wave") return events;
-  if (placeable(after).length === 0) return events;
-  const dueAt = next === unserved ? nextBeat(after, command.now) : undefined;
-  if (dueAt === undefined) return [...events, waveRequested(command, next.demandId, after.progress)];
-  if (after.awaiting?.step === "batch") return events;
-  return [...events, { type: "case.batch-awaited", data: { demandId: next.demandId, dueAt } }];
+  const after = unserved === undefined ? told : tryAgain(told, "H");
+  if (next !== undefined && placeable(after).length > 0) {
+    const dueAt = unserved === undefined ? undefined : nextBeat(after, command.now);
+    if (dueAt === undefined) return [...events, waveRequested(command, next.demandId, after.progress)];
+    if (step === "batch") return events;
+    return [...events, { type: "case.batch-awaited", data: { demandId: next.demandId, dueAt } }];
+  }
+  const isToBeDecided = told.demands.some((demand) => demand.state === "REQUESTED");
+  if (step !== undefined || isToBeDecided || !told.progress.includes("W")) return events;
+  const groups = told.groups.flatMap(({ groupId }, i) => (told.progress[i] === "W" ? [groupId] : []));
+  const progress = told.progress.replaceAll("W", "H");
+  return [...events, { type: "case.groups-stranded", data: { progress, groups, occurrence: command.id } }];
 };
 
 /**
@@ -198,7 +198,7 @@ export const askFor = (state: CaseState, command: Received, demand: Demand): Cas
     );
   const events: CaseEvent[] = [{ type: "demand.requested", data: demand }];
   if (!automatic) return events;
-  return thenWave(state, command, [...events, approval(command, demand, automaticReason, policies[0])]);
+  return [...events, approval(command, demand, automaticReason, policies[0])];
 };
 
 const demandOf = (state: CaseState, command: Received): Demand => {
@@ -218,7 +218,7 @@ const demandOf = (state: CaseState, command: Received): Demand => {
 export const decideApprove = (state: CaseState, command: Received): CaseEvent[] => {
   const demand = demandOf(state, command);
   const { reason } = command.data as { reason: string };
-  return thenWave(state, command, [approval(command, demand, reason, Object.values(state.policies)[0])]);
+  return [approval(command, demand, reason, Object.values(state.policies)[0])];
 };
 
 export const decideReject = (state: CaseState, command: Received): CaseEvent[] => {
@@ -236,21 +236,6 @@ const tryAgain = (state: CaseState, stages: string): CaseState => {
     ...state,
     progress: [...state.progress].map((stage, i) => (again(stage, i) ? "W" : stage)).join(""),
   };
-};
-
-/**
- * Nobody who waits is left to nobody: for whom the approved rooms suffice there is a wave, and for the others, when no demand
- * is to be decided, a person.
- */
-export const orStranded = (state: CaseState, command: Received, events: CaseEvent[]): CaseEvent[] => {
-  const after = events.reduce<CaseState>(evolve, state);
-  const idle = after.plannedAt !== undefined && after.status !== "CLOSED" && after.awaiting === undefined;
-  if (!idle || !after.progress.includes("W")) return events;
-  if (after.demands.some((demand) => demand.state === "REQUESTED")) return events;
-  if (placeable(after).length > 0) return thenWave(state, command, events, true);
-  const groups = after.groups.flatMap(({ groupId }, i) => (after.progress[i] === "W" ? [groupId] : []));
-  const progress = after.progress.replaceAll("W", "H");
-  return [...events, { type: "case.groups-stranded", data: { progress, groups, occurrence: command.id } }];
 };
 
 /** @throws Problem conflict/demand-not-approved: no search runs before an approval (contract, "What the service does", 3) */

@@ -2,7 +2,6 @@
 import type { GroupNote, Stage } from "../../schemas/group-note.ts";
 import type { Received } from "../runtime/decider.ts";
 import { approvedDemands, bookedStages, roomsIn } from "./capacity.ts";
-import { thenWave } from "./planning.ts";
 import { type CaseEvent, type CaseState, evolve, terminalStages } from "./state.ts";
 
 /** A wave has placed some groups and held others; those that have moved on meanwhile stay where they are. */
@@ -23,7 +22,7 @@ export const decideNoteWave = (state: CaseState, command: Received): CaseEvent[]
     })
     .join("");
   const noted: CaseEvent = { type: "case.wave-noted", data: { waveId, progress } };
-  return thenWave(state, command, [noted, ...consequences(evolve(state, noted), command.now)], true);
+  return [noted, ...consequences(evolve(state, noted), command.now)];
 };
 
 /**
@@ -59,8 +58,7 @@ export const decideNoteGroup = (state: CaseState, command: Received): CaseEvent[
   const rounds = withLetter(state.rounds, at, String.fromCharCode(zero + round));
   const housed = "BRC".includes(stage) && state.onDesk.includes(groupId) ? [groupId] : [];
   const noted: CaseEvent = { type: "case.group-noted", data: { progress, rounds, housed } };
-  const events = [noted, ...consequences(evolve(state, noted), command.now)];
-  return stage === "W" ? thenWave(state, command, events, true) : events;
+  return [noted, ...consequences(evolve(state, noted), command.now)];
 };
 
 /** One character a group, `0` for none yet. */

@@ -4,7 +4,7 @@ import type { ReviewSettled } from "../../schemas/review.ts";
 import { resolutionMeans } from "../../schemas/review.ts";
 import type { ReviewCategory } from "../../schemas/vocabulary.ts";
 import type { Received } from "../runtime/decider.ts";
-import { askFor, type Policies, requested, stayOf, thenWave } from "./planning.ts";
+import { askFor, type Policies, requested, stayOf } from "./planning.ts";
 import { consequences } from "./progress.ts";
 import { type CaseEvent, type CaseState, evolve, type ReviewNoted } from "./state.ts";
 
@@ -81,7 +81,7 @@ const settle = (
   const after = evolve(state, noted);
   const rooms = unasked(after, isConcerned);
   const events = [noted, ...consequences(after, command.now)];
-  if (item.category !== "POLICY_VIOLATION" || rooms === 0) return thenWave(state, command, events, true);
+  if (item.category !== "POLICY_VIOLATION" || rooms === 0) return events;
   const type = after.demands.some((demand) => demand.type === "INITIAL" && demand.state !== "REJECTED")
     ? "INCREMENTAL"
     : "INITIAL";

@@ -20,20 +20,6 @@ export const nightsOf = (checkIn: string, checkOut: string): string[] => {
   return Array.from({ length: count }, (_, day) => dateAfter(checkIn, day));
 };
 
-/** The local date at that moment. */
-export const localDate = (at: Date, timeZone: string): string => {
-  const parts = new Intl.DateTimeFormat("en-US", {
-    timeZone,
-    calendar: "gregory",
-    numberingSystem: "latn",
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-  }).formatToParts(at);
-  const part = (type: string): string => parts.find((one) => one.type === type)?.value ?? "";
-  return `${part("year").padStart(4, "0")}-${part("month")}-${part("day")}`;
-};
-
 /** Rooms of the block in a night; 0 outside the contract's validity. */
 export const blockOf = ({ block, validFrom, validUntil }: ContractTerms, night: string): number => {
   if (night < validFrom || night >= validUntil) return 0;

@@ -1,8 +1,9 @@
 /** Owns what readers see of a contract, and what an asker of rooms is told of them. */
 import { airport as airportOf } from "../../schemas/airports.ts";
 import type { ContractStatus, ContractView, RoomsTaken } from "../../schemas/contract.ts";
+import { isoDate, localDay } from "../../schemas/local-day.ts";
 import { urn } from "../../schemas/urn.ts";
-import { blockOf, dateAfter, isExpired, leftFor, localDate, takenOf } from "./rooms.ts";
+import { blockOf, dateAfter, isExpired, leftFor, takenOf } from "./rooms.ts";
 import type { ContractState, TakenRooms } from "./state.ts";
 
 const nightsShown = 14;
@@ -14,7 +15,7 @@ export const contractView = (
   now: Date,
 ): ContractView => {
   const { terms } = state;
-  const today = localDate(now, airportOf(terms.airport)?.timeZone ?? "UTC");
+  const today = isoDate(localDay(now.getTime(), airportOf(terms.airport)?.timeZone ?? "UTC", 0));
   return {
     urn: urn("contract", contractId),
     ...terms,

@@ -7,6 +7,7 @@ import { mintTraceparent } from "../../../actors/runtime/clock.ts";
 import { type Instance, instanceOf, type VendorDocument } from "../../../actors/vendor-adapter/instances.ts";
 import type { LedgerEntry, Reconciling } from "../../../actors/vendor-adapter/ports.ts";
 import { directVendor } from "../../../schemas/contract.ts";
+import { subCaseOf } from "../../../schemas/vendor-call.ts";
 import { hasRoom, readSubCases, type SubCaseRow } from "./airline.ts";
 import { readBlocks, rememberedFrom } from "./blocks.ts";
 import type { Finding } from "./finding.ts";
@@ -163,7 +164,6 @@ interface Difference {
 }
 
 const isLive = ({ state }: LedgerEntry): boolean => state !== "CANCELLED";
-const subCaseIdOf = (reference: string): string => reference.split(".", 1)[0] as string;
 
 /** @param only the sub-cases to look at; default all */
 const compare = (
@@ -178,8 +178,8 @@ const compare = (
     return [
       ...subCases.flatMap((subCase) => absent(subCase, vendor, theirs, now)),
       ...entries
-        .filter((entry) => isLive(entry) && (looked?.has(subCaseIdOf(entry.reference)) ?? true))
-        .flatMap((entry) => stray(entry, vendor, byId.get(subCaseIdOf(entry.reference)))),
+        .filter((entry) => isLive(entry) && (looked?.has(subCaseOf(entry.reference)) ?? true))
+        .flatMap((entry) => stray(entry, vendor, byId.get(subCaseOf(entry.reference)))),
     ];
   });
 };
@@ -214,7 +214,7 @@ const unsettled: readonly string[] = ["PROCESSING", "ROLLING_BACK", "COMPENSATIO
 
 /** What stands at the vendor and is nobody's, or serves nobody. */
 const stray = (entry: LedgerEntry, vendor: string, subCase: SubCaseRow | undefined): Difference[] => {
-  const subCaseId = subCaseIdOf(entry.reference);
+  const subCaseId = subCaseOf(entry.reference);
   const about = `${vendor} ${entry.kind} ${entry.id}`;
   const difference = (detail: string): Difference[] => [
     { key: `stray ${vendor} ${entry.id}`, subCaseId, about, detail },
