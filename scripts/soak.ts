@@ -1,6 +1,7 @@
 // The command `scripts/soak`: which scenarios run, their seed and numbers, what they found, and the exit code.
 import { parseArgs } from "node:util";
 import { documentsCrash } from "./soaking/documents-crash.ts";
+import { fuzz } from "./soaking/fuzz.ts";
 import { killPoints } from "./soaking/kill-points.ts";
 import { killed } from "./soaking/kills.ts";
 import { outages } from "./soaking/outages.ts";
@@ -15,16 +16,17 @@ const scenarios: Record<string, Scenario<any>> = {
   outages,
   waves,
   kills: killed,
+  fuzz,
 };
 
-const sizeNames = ["kills", "cases", "groups"] as const;
+const sizeNames = ["kills", "cases", "groups", "requests"] as const;
 
 const sizesShown = (sizes: Sizes = {}): string =>
   Object.entries(sizes)
     .map(([name, size]) => ` --${name} ${size}`)
     .join("");
 
-const help = `Usage: scripts/soak [name…] [--seed N] [--kills N] [--cases N] [--groups N]
+const help = `Usage: scripts/soak [name…] [--seed N] [--kills N] [--cases N] [--groups N] [--requests N]
 
 Runs fault and load scenarios at full numbers, each on servers of its own; default: all. Minutes each.
 
@@ -35,11 +37,12 @@ ${Object.entries(scenarios)
   )
   .join("\n")}
 
-  --seed N    draws the same moments and orders again (default: a new one, which is printed)
-  --kills N   how often a process is killed
-  --cases N   how many flights come in
-  --groups N  how many bookings each flight has
-  --help      this text
+  --seed N      draws the same moments and orders again (default: a new one, which is printed)
+  --kills N     how often a process is killed
+  --cases N     how many flights come in
+  --groups N    how many bookings each flight has
+  --requests N  how many requests each route gets
+  --help        this text
 
 Smaller numbers than the defaults are for trying; a number holds for the scenarios that show it as theirs.
 
@@ -59,6 +62,7 @@ const read = () => {
       kills: { type: "string" },
       cases: { type: "string" },
       groups: { type: "string" },
+      requests: { type: "string" },
       help: { type: "boolean", default: false },
     },
     allowPositionals: true,

@@ -21,6 +21,8 @@ export interface Call {
   params?: Record<string, string>;
   query?: Record<string, string | number>;
   body?: unknown;
+  /** Path and query to be sent as they are, in place of those made of `params` and `query`; percent-encoded, without the prefix. */
+  rawPath?: string;
   /** Sent as it is, in place of `body`. */
   raw?: string | Buffer;
   host?: string;
@@ -75,7 +77,8 @@ const rowOf = (id: string): Route => {
 };
 
 /** @throws Error when a success doesn't fit its route's schema, or an error is no problem */
-const checkPromise = (row: Route, { status, headers, body }: Told<unknown>): void => {
+export const checkPromise = (routeId: string, { status, headers, body }: Told<unknown>): void => {
+  const row = rowOf(routeId);
   const doing = `${row.id} answered ${status}`;
   if (status >= 400) {
     if (!isProblem(body) || headers["content-type"] !== "application/problem+json")
@@ -92,7 +95,7 @@ const checkPromise = (row: Route, { status, headers, body }: Told<unknown>): voi
   if (!fits(body)) throw new Error(`${doing} with another body: ${ajv.errorsText(fits.errors)}`);
 };
 
-const send = (url: URL, method: string, call: Call): Promise<Told<unknown>> =>
+const send = (url: URL, path: string, method: string, call: Call): Promise<Told<unknown>> =>
   new Promise((resolve, reject) => {
     const body = call.raw ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
     const headers: Record<string, string> = {
@@ -103,7 +106,7 @@ const send = (url: URL, method: string, call: Call): Promise<Told<unknown>> =>
         : { "Content-Type": "application/json", "Content-Length": String(Buffer.byteLength(body)) }),
       ...call.headers,
     };
-    const sent = request(url, { method, headers, agent }, (response) => {
+    const sent = request(url, { path, method, headers, agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);
@@ -119,6 +122,8 @@ const send = (url: URL, method: string, call: Call): Promise<Told<unknown>> =>
   });
 
 export interface Clients extends TestInstance {
+  /** What the route answers, whatever that is. */
+  sent(routeId: string, call: Call): Promise<Told<unknown>>;
   /** @throws Error when the answer is not what the route's row promises */
   call<Body = Record<string, unknown>>(routeId: string, call?: Call): Promise<Told<Body>>;
   /** The same where a refusal is expected: its problem, whose status is the answer's. */
@@ -139,13 +144,18 @@ export interface Clients extends TestInstance {
 /** A whole instance and its clients. */
 export async function startClients(t: Test, options: InstanceOptions = {}): Promise<Clients> {
   const started = await startInstance(t, options);
-  const call: Clients["call"] = async <Body>(routeId: string, asked: Call = {}) => {
+  const sent: Clients["sent"] = (routeId, asked) => {
     const row = rowOf(routeId);
     const path = row.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(asked.params?.[name] ?? ""));
     const url = new URL(`${row.prefixes.at(-1)}${path}`, started.instance.baseUrl);
     for (const [name, value] of Object.entries(asked.query ?? {})) url.searchParams.set(name, String(value));
-    const told = await send(url, row.method.toUpperCase(), asked);
-    checkPromise(row, told);
+    const target =
+      asked.rawPath === undefined ? url.pathname + url.search : row.prefixes.at(-1) + asked.rawPath;
+    return send(url, target, row.method.toUpperCase(), asked);
+  };
+  const call: Clients["call"] = async <Body>(routeId: string, asked: Call = {}) => {
+    const told = await sent(routeId, asked);
+    checkPromise(routeId, told);
     return told as Told<Body>;
   };
   const eventually: Clients["eventually"] = async (what, read, holds) => {
@@ -162,6 +172,7 @@ export async function startClients(t: Test, options: InstanceOptions = {}): Prom
   };
   return {
     ...started,
+    sent,
     call,
     eventually,
     refused: async (routeId, asked) => {

@@ -16,8 +16,12 @@ export const crash = {
   seed: whole("CRASH_SEED", 1),
 };
 
-/** A failure of the queries' fuzz prints its seed: FUZZ_SEED replays it, FUZZ_RUNS makes the fuzz longer. */
-export const fuzz = { seed: whole("FUZZ_SEED", 20_240_611), runs: whole("FUZZ_RUNS", 40) };
+/** A failure of a fuzz prints its seed: FUZZ_SEED replays it; FUZZ_RUNS (queries) and FUZZ_REQUESTS (of each route) make it longer. */
+export const fuzz = {
+  seed: whole("FUZZ_SEED", 20_240_611),
+  runs: whole("FUZZ_RUNS", 40),
+  requests: whole("FUZZ_REQUESTS", 15),
+};
 
 /** How long the soak's outages last, and how many bookings their flights have. */
 export const outage = { groups: whole("OUTAGE_GROUPS", 40), awayMs: whole("OUTAGE_AWAY_MS", 30_000) };
