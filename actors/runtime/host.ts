@@ -23,6 +23,7 @@ import { Relay } from "./relay.ts";
 import { fetchStaged } from "./staging.ts";
 import { runtimeIndexes } from "./store.ts";
 import { Timers } from "./timers.ts";
+import { tryUntilDone } from "./try-until.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a host holds deciders of every state and event; each is typed where it is written
 export type AnyDecider = Decider<any, any>;
@@ -71,8 +72,6 @@ export interface HostedActor {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
-
-const joinAgainMs = 2000;
 
 export const hostActor = (context: ActorContext, actor: Actor): HostedActor => {
   const log = context.log.child({ actor: actor.name });
@@ -163,14 +162,12 @@ export const hostActor = (context: ActorContext, actor: Actor): HostedActor => {
 
   /** A tenant that cannot be joined now is tried again until it can: without it, this process would pass it by. */
   const joinAtLast = async (tenant: string): Promise<void> => {
-    while (!stopping) {
-      try {
-        return await join(tenant);
-      } catch (error) {
-        log.error({ tenant, err: error }, "tenant not joined yet");
-        await new Promise((resolve) => setTimeout(resolve, joinAgainMs));
-      }
-    }
+    const onFailure = (error: unknown): void => log.error({ tenant, err: error }, "tenant not joined yet");
+    await tryUntilDone(
+      () => join(tenant),
+      () => stopping,
+      onFailure,
+    );
   };
 
   return {

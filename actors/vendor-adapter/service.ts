@@ -8,6 +8,7 @@ import { causedId } from "../runtime/clock.ts";
 import { consumeCommands } from "../runtime/consume.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
+import { tryUntilDone } from "../runtime/try-until.ts";
 import { carryOut } from "./calls.ts";
 import { type Instances, listVendors, openInstances } from "./instances.ts";
 import { type Source, startReconciling } from "./reconcile.ts";
@@ -15,7 +16,6 @@ import { searchHotels } from "./search.ts";
 
 /** Calls to one vendor for one airline at once, in this process: the bulkhead. */
 const callsAtOnce = 24;
-const beginAgainMs = 2000;
 
 export const vendorAdapterActor = (context: ActorContext): Actor => {
   const opened = Promise.withResolvers<Instances>();
@@ -50,18 +50,11 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
   const onVendor = (tenant: string, vendor: string): void => {
     const log = context.log.child({ vendor });
     const wiring = { ...context, log };
-    const begin = async (): Promise<Consuming | undefined> => {
-      while (!stopping) {
-        try {
-          return await consumeCommands(wiring, `vendor-${vendor}`, tenant, callsAtOnce, answerCall(vendor));
-        } catch (error) {
-          log.error({ tenant, err: error }, "vendor's commands are not consumed yet");
-          await new Promise((resolve) => setTimeout(resolve, beginAgainMs));
-        }
-      }
-      return undefined;
-    };
-    consumers.push(begin());
+    const begin = (): Promise<Consuming> =>
+      consumeCommands(wiring, `vendor-${vendor}`, tenant, callsAtOnce, answerCall(vendor));
+    const onFailure = (error: unknown): void =>
+      log.error({ tenant, err: error }, "vendor's commands are not consumed yet");
+    consumers.push(tryUntilDone(begin, () => stopping, onFailure));
   };
 
   return {
