@@ -1,12 +1,33 @@
 /** Owns the configuration: the only reader of the environment. Every value is checked at the start; a bad one stops it with its name. */
-import type { JsonWebKey } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { BlockList } from "node:net";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
-import Type, { type Static } from "typebox";
+import Type, { type Static, type TObject } from "typebox";
+import {
+  type AttemptLimit,
+  attemptLimitOf,
+  attemptsForm,
+  proxiesOf,
+  type Rate,
+  type RatePair,
+  rateForm,
+  ratePairForm,
+  ratePairOf,
+  singleRateOf,
+} from "./limits.ts";
+import { parseSigningKeys, type SigningAlgorithm } from "./signing-keys.ts";
 
 const Url = Type.String({ format: "uri", maxLength: 500 });
 const File = Type.String({ minLength: 1, maxLength: 1000 });
+
+/** Reads and writes a minute, and how many times that at once after a rest (contract, "Limits"). */
+const ratePair = (byDefault: string, whose: string) =>
+  Type.String({
+    pattern: ratePairForm,
+    default: byDefault,
+    description: `Reads a minute, writes a minute and burst ${whose}.`,
+  });
 
 /** The reference of every setting: name, form, default, meaning. */
 export const Environment = Type.Object({
@@ -34,6 +55,13 @@ export const Environment = Type.Object({
   }),
   BASE_URL: Type.Optional(Url),
   AUTH_URL: Type.Optional(Url),
+  CORS_ORIGINS: Type.String({
+    // An origin as browsers send it: scheme, host and, where it is not the usual one, port.
+    pattern: "^$|^https?://[a-z0-9.:[\\]-]+(,https?://[a-z0-9.:[\\]-]+)*$",
+    default: "",
+    description:
+      "Origins, comma separated, whose pages may call the service from a browser, with credentials; none by default.",
+  }),
   CLAIM_NAMESPACE: Type.String({
     format: "uri",
     default: "https://stopover.example/claims",
@@ -48,17 +76,21 @@ export const Environment = Type.Object({
   PASSENGER_AUDIENCE: Type.String({ default: "stopover-passenger" }),
   PARTNER_AUDIENCE: Type.String({ default: "stopover-partner" }),
   OPERATOR_ISSUER: Type.String({ minLength: 1, description: "`iss` of operators' tokens." }),
-  OPERATOR_JWKS: Type.String({
-    minLength: 1,
-    description: "The issuer's key set: an http(s) address or a file.",
-  }),
+  OPERATOR_JWKS: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        "The issuer's key set: an http(s) address or a file. Default: found in what the issuer says of itself (OpenID Connect Discovery).",
+    }),
+  ),
   PARTNER_SIGNING_KEY_FILE: Type.String({
     ...File,
-    description: "Private JWK (RS256) that signs partners' tokens.",
+    description:
+      "RS256 keys of partners' tokens: a private JWK, or a JWK Set whose first private key signs and of which all are accepted. A changed file counts within seconds.",
   }),
   PASSENGER_SIGNING_KEY_FILE: Type.String({
     ...File,
-    description: "Private JWK (Ed25519) that signs passengers' sessions.",
+    description: "Ed25519 keys of passengers' sessions, likewise.",
   }),
   SEAL_KEY_FILE: Type.String({
     ...File,
@@ -70,6 +102,35 @@ export const Environment = Type.Object({
     Type.String({
       minLength: 8,
       description: "Accepted instead of a real challenge; never set it in production.",
+    }),
+  ),
+  RATE_OPERATOR: ratePair("600/120x1.5", "of an airline's operators on one route"),
+  RATE_PASSENGER: ratePair("300/30x2", "of an airline's passengers on one route"),
+  RATE_SESSION: ratePair("30/10x1", "of one passenger's session on all routes"),
+  RATE_PARTNER_TIER1: ratePair("1200/240x1", "of one partner of tier 1 on all routes"),
+  RATE_PARTNER_TIER2: ratePair("600/120x1", "of one partner of tier 2 on all routes"),
+  RATE_PARTNER_TIER3: ratePair("60/10x1", "of one partner of tier 3 (or not known yet) on all routes"),
+  RATE_ADDRESS: Type.String({
+    pattern: rateForm,
+    default: "600x1.5",
+    description:
+      "Requests a minute and burst of one client address on public routes, or refused before the caller was known.",
+  }),
+  LOGIN_ATTEMPTS_ADDRESS: Type.String({
+    pattern: attemptsForm,
+    default: "5/15m",
+    description: "Logins with a booking reference from one client address in any such time.",
+  }),
+  LOGIN_ATTEMPTS_PNR: Type.String({
+    pattern: attemptsForm,
+    default: "10/24h",
+    description: "Logins with one booking reference, from wherever, in any such time.",
+  }),
+  TRUSTED_PROXIES: Type.Optional(
+    Type.String({
+      maxLength: 2000,
+      description:
+        "Addresses and networks, comma separated, of the proxies in front: only their X-Forwarded-For is believed.",
     }),
   ),
   WEBHOOK_ALLOW_LOOPBACK: Type.Enum(["true", "false"], {
@@ -95,6 +156,13 @@ export const Environment = Type.Object({
     default: 120_000,
     description:
       "While no hotel vendor answers a wave is tried again for this long; then its groups go to a person.",
+  }),
+  ALLOCATION_PROOF_MS: Type.Integer({
+    minimum: 0,
+    maximum: 60_000,
+    default: 300,
+    description:
+      "For this long an exact solver may prove or improve a wave of more than 16 groups, in a process of its own; 0: never.",
   }),
   RECONCILE_INTERVAL_MS: Type.Integer({
     minimum: 200,
@@ -135,14 +203,30 @@ export const Environment = Type.Object({
 });
 type Environment = Static<typeof Environment>;
 
+/** How often whom may call. */
+export interface Rates {
+  /** Per airline and route. */
+  readonly operator: RatePair;
+  /** Per airline and route. */
+  readonly passenger: RatePair;
+  /** Per passenger's session, over all routes. */
+  readonly session: RatePair;
+  /** Per client id, over all routes, by tier. */
+  readonly partner: Readonly<Record<1 | 2 | 3, RatePair>>;
+  /** Per client address, of whoever is not known. */
+  readonly address: Rate;
+}
+
 export interface Config extends Readonly<Environment> {
   readonly BASE_URL: string;
   readonly AUTH_URL: string;
-  readonly partnerSigningKey: JsonWebKey & { kid: string };
-  readonly passengerSigningKey: JsonWebKey & { kid: string };
   /** 32 bytes. */
   readonly sealKey: Buffer;
   readonly captchaSecret: string | undefined;
+  readonly rates: Rates;
+  readonly loginAttempts: { readonly address: AttemptLimit; readonly pnr: AttemptLimit };
+  /** Undefined: none. */
+  readonly trustedProxies: BlockList | undefined;
 }
 
 /** A setting that is missing or wrong. The message names it and says what it may be. */
@@ -151,44 +235,86 @@ export class ConfigError extends Error {}
 const ajv = addFormats.default(
   new Ajv({ coerceTypes: true, useDefaults: true, removeAdditional: true, allErrors: true }),
 );
-const validate = ajv.compile<Environment>({ ...Environment, additionalProperties: false });
+
+/**
+ * A program's settings: what the schema names of the environment, checked and completed by the defaults.
+ * @throws ConfigError naming each setting that is missing or wrong
+ */
+export const checkedSettings = <Schema extends TObject>(
+  schema: Schema,
+  environment: Record<string, string | undefined>,
+): Static<Schema> => {
+  const validate = ajv.compile<Static<Schema>>({ ...schema, additionalProperties: false });
+  const present = Object.entries(environment).filter(
+    ([name, value]) => name in schema.properties && value !== "",
+  );
+  const settings: unknown = Object.fromEntries(present);
+  if (validate(settings)) return settings;
+  const wrong = (validate.errors ?? []).map((e) => {
+    const name = e.instancePath.slice(1) || (e.params as { missingProperty?: string }).missingProperty || "?";
+    return `${name}: ${e.keyword === "required" ? "is missing" : e.message}`;
+  });
+  throw new ConfigError(`Configuration: ${[...new Set(wrong)].join("; ")}`);
+};
 
 /**
  * Reads and checks the settings, and the key files they name.
  * @throws ConfigError naming each setting that is missing or wrong
  */
 export const readConfig = (environment: Record<string, string | undefined> = process.env): Config => {
-  const present = Object.entries(environment).filter(
-    ([name, value]) => name in Environment.properties && value !== "",
-  );
-  const settings = Object.fromEntries(present) as unknown as Environment;
-  if (!validate(settings)) {
-    const wrong = (validate.errors ?? []).map((e) => {
-      const name =
-        e.instancePath.slice(1) || (e.params as { missingProperty?: string }).missingProperty || "?";
-      return `${name}: ${e.keyword === "required" ? "is missing" : e.message}`;
-    });
-    throw new ConfigError(`Configuration: ${[...new Set(wrong)].join("; ")}`);
-  }
+  const settings = checkedSettings(Environment, environment);
   if (settings.CAPTCHA_VERIFY_URL !== undefined && settings.CAPTCHA_DEVELOPMENT_TOKEN !== undefined) {
     throw new ConfigError(
       "Configuration: CAPTCHA_DEVELOPMENT_TOKEN: would pass by CAPTCHA_VERIFY_URL; set one of them",
     );
   }
+  if (settings.OPERATOR_JWKS === undefined && !/^https?:\/\//.test(settings.OPERATOR_ISSUER)) {
+    throw new ConfigError(
+      "Configuration: OPERATOR_ISSUER: is no address to find its keys at; set OPERATOR_JWKS",
+    );
+  }
+  checkSigningKeys("PARTNER_SIGNING_KEY_FILE", settings.PARTNER_SIGNING_KEY_FILE, "RS256");
+  checkSigningKeys("PASSENGER_SIGNING_KEY_FILE", settings.PASSENGER_SIGNING_KEY_FILE, "EdDSA");
   const baseUrl = settings.BASE_URL ?? `http://${settings.HOST}:${settings.PORT}`;
   return Object.freeze({
     ...settings,
     BASE_URL: baseUrl,
     AUTH_URL: settings.AUTH_URL ?? baseUrl,
-    partnerSigningKey: readKey("PARTNER_SIGNING_KEY_FILE", settings.PARTNER_SIGNING_KEY_FILE),
-    passengerSigningKey: readKey("PASSENGER_SIGNING_KEY_FILE", settings.PASSENGER_SIGNING_KEY_FILE),
     sealKey: readSealKey(settings.SEAL_KEY_FILE),
     captchaSecret:
       settings.CAPTCHA_SECRET_FILE && readText("CAPTCHA_SECRET_FILE", settings.CAPTCHA_SECRET_FILE),
+    rates: ratesOf(settings),
+    loginAttempts: {
+      address: attemptLimitOf(settings.LOGIN_ATTEMPTS_ADDRESS),
+      pnr: attemptLimitOf(settings.LOGIN_ATTEMPTS_PNR),
+    },
+    trustedProxies: readProxies(settings.TRUSTED_PROXIES),
   });
 };
 
-const readText = (name: string, file: string): string => {
+const ratesOf = (settings: Environment): Rates => ({
+  operator: ratePairOf(settings.RATE_OPERATOR),
+  passenger: ratePairOf(settings.RATE_PASSENGER),
+  session: ratePairOf(settings.RATE_SESSION),
+  partner: {
+    1: ratePairOf(settings.RATE_PARTNER_TIER1),
+    2: ratePairOf(settings.RATE_PARTNER_TIER2),
+    3: ratePairOf(settings.RATE_PARTNER_TIER3),
+  },
+  address: singleRateOf(settings.RATE_ADDRESS),
+});
+
+/** @throws ConfigError when it names something else than addresses and networks */
+export const readProxies = (text: string | undefined): BlockList | undefined => {
+  try {
+    return text === undefined ? undefined : proxiesOf(text);
+  } catch (error) {
+    throw new ConfigError(`Configuration: TRUSTED_PROXIES: ${(error as Error).message}`);
+  }
+};
+
+/** Without the blanks around it. @throws ConfigError when it cannot be read */
+export const readText = (name: string, file: string): string => {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (error) {
@@ -198,14 +324,12 @@ const readText = (name: string, file: string): string => {
   }
 };
 
-const readKey = (name: string, file: string): JsonWebKey & { kid: string } => {
+const checkSigningKeys = (name: string, file: string, algorithm: SigningAlgorithm): void => {
   const text = readText(name, file);
   try {
-    const key = JSON.parse(text) as JsonWebKey & { kid?: string };
-    if (typeof key.kid !== "string" || typeof key.d !== "string") throw new Error();
-    return key as JsonWebKey & { kid: string };
-  } catch {
-    throw new ConfigError(`Configuration: ${name}: ${file} is not a private JWK with a kid`);
+    parseSigningKeys(text, algorithm);
+  } catch (error) {
+    throw new ConfigError(`Configuration: ${name}: ${file} ${(error as Error).message}`);
   }
 };
 

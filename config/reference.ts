@@ -1,5 +1,5 @@
 /** Owns the settings' reference as text, made from their schema so that it cannot differ from what is checked. */
-import { Environment } from "./config.ts";
+import type { TObject } from "typebox";
 
 interface Setting {
   type?: string;
@@ -18,9 +18,9 @@ const formOf = ({ type, enum: values, pattern, minimum, maximum }: Setting): str
 };
 
 /** One setting after the other: name, form, default or that it is required, meaning. */
-export const settingsReference = (): string => {
-  const required = new Set<string>(Environment.required);
-  return Object.entries(Environment.properties as Record<string, Setting>)
+export const settingsReference = (environment: TObject): string => {
+  const required = new Set<string>(environment.required);
+  return Object.entries(environment.properties as Record<string, Setting>)
     .map(([name, setting]) => {
       const given =
         setting.default === undefined

@@ -9,7 +9,17 @@ import {
   type MatchQuery,
 } from "./checks/match-schema.ts";
 import { type CheckUrns, compileUrnCheck } from "./checks/own-urns.ts";
-import { bodyBytesDefault, type HandlerName, type Route, type Surface } from "./route.ts";
+import { deprecationHeaders } from "./deprecation.ts";
+import {
+  bodyBytesDefault,
+  type HandlerName,
+  isTagged,
+  type MediaType,
+  mediaTypes,
+  type Route,
+  type Surface,
+  takesIdempotencyKey,
+} from "./route.ts";
 
 export type Target =
   | { kind: "command"; name: string; entity: string | undefined }
@@ -23,12 +33,13 @@ export interface CompiledRoute {
   /** Undefined: not a matter of roles. Any one of them opens the route. */
   roles: readonly Role[] | undefined;
   scopes: readonly Scope[] | undefined;
-  rate: "read" | "write";
+  rate: Route["rate"];
   idempotent: boolean;
   target: Target;
   success: number;
   successUnlessCreated: number;
-  produces: "application/json" | "text/html";
+  produces: MediaType;
+  tagged: boolean;
   /** Names of the path's parameters, in their order. */
   paramNames: readonly string[];
   /** 0: the route takes no body. */
@@ -41,20 +52,32 @@ export interface CompiledRoute {
   checkBodyUrns: CheckUrns | undefined;
   /** Of every success. */
   headers: readonly (readonly [string, string])[];
+  /** Of every answer, refusals too. */
+  notices: readonly (readonly [string, string])[];
 }
 
-export const compileRoute = (route: Route): CompiledRoute => ({
+/** The row under each of its prefixes, which may be deprecated one by one. */
+export const compileRoute = (route: Route): CompiledRoute[] => {
+  const compiled = compile(route);
+  return route.prefixes.map((prefix) => ({
+    ...compiled,
+    notices: deprecationHeaders(route.deprecated, prefix),
+  }));
+};
+
+const compile = (route: Route): Omit<CompiledRoute, "notices"> => ({
   id: route.id,
   surface: route.surface,
   public: "public" in route,
   roles: "role" in route ? [route.role].flat() : undefined,
   scopes: "scope" in route ? [route.scope].flat() : undefined,
   rate: route.rate,
-  idempotent: route.idempotent ?? false,
+  idempotent: takesIdempotencyKey(route),
   target: targetOf(route),
   success: route.success,
   successUnlessCreated: route.successUnlessCreated ?? route.success,
-  produces: route.produces ?? "application/json",
+  produces: route.produces ?? mediaTypes[0],
+  tagged: isTagged(route),
   paramNames: paramNames(route),
   bodyBytesMax: route.body === undefined ? 0 : (route.bodyBytesMax ?? bodyBytesDefault),
   matchParams: route.params && compileParams(route.params),

@@ -22,6 +22,8 @@ export interface CheckedRequest {
   idempotencyKey: string | undefined;
   /** From `If-Match`. */
   expectedVersion: number | undefined;
+  /** What the client has of it already; empty: nothing, or it does not count here. */
+  ifNoneMatch: string;
   /** The client's address; empty once it has gone. Asked for by few, and a native call. */
   address: () => string;
 }
@@ -98,9 +100,10 @@ export const commandOf = (
   };
 };
 
-export const queryOf = ({ trace, principal, params, query }: CheckedRequest): Query => ({
+/** A query's params are the path's and the query's; of a search that is posted the body's, too. */
+export const queryOf = ({ trace, principal, params, query, body }: CheckedRequest): Query => ({
   ...trace,
   tenant: principal.tenant,
   principal,
-  params: { ...params, ...query },
+  params: { ...body, ...params, ...query },
 });

@@ -3,7 +3,16 @@ import type { TObject, TSchema } from "typebox";
 import { ProblemResponse } from "../schemas/problem-response.ts";
 import { type ProblemCode, problems } from "../schemas/problems.ts";
 import { scopes } from "../schemas/vocabulary.ts";
-import { type DocumentedSurface, pathsOf, problemsOf, type Route, successesOf } from "./route.ts";
+import { deprecationHeaders } from "./deprecation.ts";
+import {
+  type DocumentedSurface,
+  isTagged,
+  pathsOf,
+  problemsOf,
+  type Route,
+  successesOf,
+  takesIdempotencyKey,
+} from "./route.ts";
 import { exampleOf } from "./schema-example.ts";
 
 type Json = Record<string, unknown>;
@@ -32,8 +41,12 @@ export const describeSurface = (
     if (route.surface !== surface && !route.describedIn?.includes(surface)) continue;
     for (const [index, path] of pathsOf(route).entries()) {
       // Operation ids are unique: the path as the field manual prints it is the same operation again.
-      const id = index === 0 ? route.id : `${route.id}${index + 1}`;
-      paths[path] = { ...paths[path], [route.method]: operation(route, id, components, settings.errorsBase) };
+      const operationId = index === 0 ? route.id : `${route.id}${index + 1}`;
+      const place = { operationId, prefix: route.prefixes[index] ?? "" };
+      paths[path] = {
+        ...paths[path],
+        [route.method]: operation(route, place, components, settings.errorsBase),
+      };
     }
   }
   return {
@@ -82,10 +95,23 @@ const securityOf = (route: Route): Json[] => {
     : [{ operatorToken: [] }];
 };
 
-const operation = (route: Route, operationId: string, components: Components, errorsBase: string): Json => ({
+interface Place {
+  operationId: string;
+  prefix: string;
+}
+
+const operation = (
+  route: Route,
+  { operationId, prefix }: Place,
+  components: Components,
+  errorsBase: string,
+): Json => ({
   operationId,
   summary: route.summary,
   description: route.description,
+  ...(route.deprecated !== undefined && deprecationHeaders(route.deprecated, prefix).length > 0
+    ? { deprecated: true }
+    : {}),
   tags: [route.path.split("/")[1]],
   ...("role" in route ? { "x-roles": [route.role].flat() } : {}),
   security: securityOf(route),
@@ -93,6 +119,9 @@ const operation = (route: Route, operationId: string, components: Components, er
   ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
   responses: {
     ...Object.fromEntries(successesOf(route).map((status) => [status, successOf(route, components)])),
+    ...(isTagged(route)
+      ? { 304: { description: "It is as it was: the tag in `If-None-Match` stands." } }
+      : {}),
     ...problemResponses(route, components, errorsBase),
   },
 });
@@ -108,11 +137,12 @@ const parametersOf = (route: Route): Json[] => {
       required: ((route.querystring?.required as string[] | undefined) ?? []).includes(name),
     })),
   ];
-  if (route.idempotent === true)
+  if (takesIdempotencyKey(route))
     parameters.push({
       name: "Idempotency-Key",
       in: "header",
-      description: "Names this write, so that repeating it has no further effect.",
+      description:
+        "Names this write for 24 hours: sent again it has no further effect and gets the same answer; another request under its key is refused.",
       required: false,
       schema: { type: "string", minLength: 1, maxLength: 255 },
     });
@@ -123,6 +153,14 @@ const parametersOf = (route: Route): Json[] => {
       description: "The ETag you have seen; a change since then is refused with 409.",
       required: false,
       schema: { type: "string", examples: ['"7"'] },
+    });
+  if (isTagged(route))
+    parameters.push({
+      name: "If-None-Match",
+      in: "header",
+      description: "The ETag of what you have: the body is left out when it is still that.",
+      required: false,
+      schema: { type: "string", examples: ['"7-d5c1xK0a9mB2u4Qz"'] },
     });
   return parameters;
 };
@@ -137,12 +175,37 @@ const requestBody = (body: TObject, components: Components): Json => ({
   content: { "application/json": { schema: components.use(body), example: exampleOf(body) } },
 });
 
+const everyHeader: Json = {
+  traceparent: { description: "W3C Trace Context.", schema: { type: "string" } },
+  "X-RateLimit-Remaining": {
+    description: "Requests that may follow at once, by the tightest limit that this one counts in.",
+    schema: { type: "integer", minimum: 0 },
+  },
+};
+
+const retryAfterHeader: Json = {
+  "Retry-After": { description: "Seconds.", schema: { type: "integer", minimum: 1 } },
+};
+
 const successOf = (route: Route, components: Components): Json => ({
   description: route.summary,
   headers: {
-    traceparent: { description: "W3C Trace Context.", schema: { type: "string" } },
-    ...("command" in route
-      ? { ETag: { description: "The entity's version.", schema: { type: "string" } } }
+    ...everyHeader,
+    ...(takesIdempotencyKey(route)
+      ? {
+          "Idempotency-Replayed": {
+            description: "Present when this answer was kept of an earlier request with the same key.",
+            schema: { type: "string", enum: ["true"] },
+          },
+        }
+      : {}),
+    ...("command" in route || isTagged(route)
+      ? {
+          ETag: {
+            description: "The entity's version where it has one, with a digest of what is shown.",
+            schema: { type: "string" },
+          },
+        }
       : {}),
   },
   content: { [route.produces ?? "application/json"]: { schema: components.use(route.response) } },
@@ -161,6 +224,7 @@ const problemResponses = (route: Route, components: Components, errorsBase: stri
       status,
       {
         description: codes.map((code) => `\`${code}\`: ${problems[code].title}`).join("; "),
+        headers: { ...everyHeader, ...(status === 429 || status === 503 ? retryAfterHeader : {}) },
         content: {
           "application/problem+json": {
             schema,

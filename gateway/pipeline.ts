@@ -3,16 +3,23 @@ import type { Logger } from "pino";
 import type { Trace } from "../schemas/command.ts";
 import { Problem } from "../schemas/problems.ts";
 import type { ClosedCases } from "../streams/closed-cases.ts";
+import type { Revocations } from "../streams/revocations.ts";
 import type { TenantDirectory } from "../streams/tenant-directory.ts";
+import { requireAcceptable } from "./checks/acceptable.ts";
 import { airlineOfHost, authenticate, authorize, type Verifiers } from "./checks/authenticate.ts";
 import { requireOpenCase } from "./checks/case-standing.ts";
 import { readConditions } from "./checks/conditions.ts";
-import { readJson } from "./checks/read-json.ts";
+import type { CrossOrigin } from "./checks/cross-origin.ts";
+import { Quota } from "./checks/rate.ts";
+import { type JsonBody, readJson } from "./checks/read-json.ts";
+import { keyedWriteOf, type Replays } from "./checks/replay.ts";
 import type { CompiledRoute } from "./compile-route.ts";
 import type { CheckedRequest } from "./dispatch.ts";
 import type { Handler } from "./handlers/handlers.ts";
 import { type Exchange, type HttpAnswer, RequestAborted } from "./http/exchange.ts";
 import type { TellProblem } from "./problem-response.ts";
+import type { AlertPartner } from "./rates/partner-alerts.ts";
+import type { Rates } from "./rates/rates.ts";
 import type { Router } from "./router.ts";
 import { beginTrace } from "./trace.ts";
 
@@ -20,46 +27,115 @@ export interface PipelineParts {
   router: Router<CompiledRoute>;
   tenants: TenantDirectory;
   closedCases: ClosedCases;
+  revocations: Revocations;
   verifiers: Verifiers;
+  replays: Replays;
+  rates: Rates;
+  alertPartner: AlertPartner;
   handle: Handler;
   tellProblem: TellProblem;
+  crossOrigin: CrossOrigin;
   now: () => Date;
   log: Logger;
 }
 
+/** What every answer to a request carries beside its own headers, a refusal too; known once the route is. */
+interface Notices {
+  headers: CompiledRoute["notices"];
+}
+
 /** Answers every exchange exactly once, whatever happens; never rejects. */
 export const createPipeline = (parts: PipelineParts) => {
-  const { router, tenants, closedCases, verifiers, handle } = parts;
+  const { router, tenants, closedCases, crossOrigin, replays, handle } = parts;
 
-  const answerTo = async (exchange: Exchange, trace: Trace, now: Date): Promise<HttpAnswer> => {
-    if (exchange.method === "OPTIONS") return optionsOf(router.allowed(exchange.path));
+  const answerTo = async (
+    exchange: Exchange,
+    trace: Trace,
+    now: Date,
+    notices: Notices,
+    quota: Quota,
+  ): Promise<HttpAnswer> => {
+    if (exchange.method === "OPTIONS") {
+      const allowed = router.allowed(exchange.path);
+      quota.take();
+      return optionsOf(allowed, exchange, crossOrigin);
+    }
     const { row: route, values } = router.match(exchange.method, exchange.path);
+    notices.headers = route.notices;
     // In the request's own tick, or its first bytes are lost; what a check refuses is dropped with the exchange.
     if (route.bodyBytesMax > 0) exchange.collectBody(route.bodyBytesMax);
     const airline = airlineOfHost(route, exchange, tenants);
-    const principal = await authenticate(route, exchange, airline, verifiers, tenants);
+    const principal = await authenticate(route, exchange, airline, parts);
     requireOpenCase(principal, closedCases);
     authorize(route, principal);
+    quota.admit(route, principal);
+    // Before a key is looked up: what was kept for it may be of a type that this client does not take.
+    requireAcceptable(route.produces, exchange.headers.accept);
     const conditions = readConditions(route, exchange);
-    // Here: the replay of an idempotency key, then the rate.
-    const json = route.bodyBytesMax > 0 ? await readJson(exchange) : { value: undefined, bytes: 0 };
-    const input = matchInput(route, values, exchange.query, json.value, json.bytes);
-    checkUrns(route, input, principal.tenant);
-    const address = (): string => exchange.address();
-    return handle({ route, trace, now, principal, address, bodyBytes: json.bytes, ...conditions, ...input });
+    const readBody = bodyReader(route, exchange);
+    const write = keyedWriteOf(route, values, exchange, principal, conditions.idempotencyKey, readBody);
+    const run = async (): Promise<HttpAnswer> => {
+      const json = await readBody();
+      const input = matchInput(route, values, exchange.query, json.value, json.bytes);
+      checkUrns(route, input, principal.tenant);
+      const address = (): string => exchange.address();
+      return handle({
+        route,
+        trace,
+        now,
+        principal,
+        address,
+        bodyBytes: json.bytes,
+        ...conditions,
+        ...input,
+      });
+    };
+    const countedRun = (): Promise<HttpAnswer> => {
+      quota.take();
+      return run();
+    };
+    if (write === undefined) return countedRun();
+    // Asked for at once, the lease itself tells whether the key is new: one way to the bucket less.
+    if (quota.hasRoom()) return replays.once(write, 0, trace, countedRun);
+    // Past the limit only what was answered before is answered, and no key is noted.
+    const standing = await replays.find(write);
+    if ("answer" in standing) return standing.answer;
+    quota.take();
+    return replays.once(write, standing.revision, trace, run);
   };
 
   return async (exchange: Exchange): Promise<void> => {
     const now = parts.now();
     const trace = beginTrace(exchange.headers.traceparent, now);
+    const notices: Notices = { headers: [] };
+    const quota = new Quota(parts.rates, parts.alertPartner, exchange, trace, now);
     let answer: HttpAnswer;
     try {
-      answer = await answerTo(exchange, trace, now);
+      answer = await answerTo(exchange, trace, now, notices, quota);
     } catch (error) {
       if (error instanceof RequestAborted) return;
-      answer = parts.tellProblem(asProblem(error, exchange, trace, parts.log), trace.correlationUrn);
+      const problem = quota.refusalOf(asProblem(error, exchange, trace, parts.log));
+      answer = parts.tellProblem(problem, trace.correlationUrn);
     }
-    exchange.respond({ ...answer, headers: [...answer.headers, ["traceparent", trace.traceparent]] });
+    exchange.respond({
+      ...answer,
+      headers: [
+        ...answer.headers,
+        ...notices.headers,
+        ...crossOrigin.headers(exchange.headers.origin),
+        ["traceparent", trace.traceparent],
+        ["X-RateLimit-Remaining", String(quota.remaining())],
+      ],
+    });
+  };
+};
+
+/** Reads a body once, however often it is asked for. */
+const bodyReader = (route: CompiledRoute, exchange: Exchange): (() => Promise<JsonBody>) => {
+  let reading: Promise<JsonBody> | undefined;
+  return () => {
+    reading ??= route.bodyBytesMax > 0 ? readJson(exchange) : Promise.resolve({ value: undefined, bytes: 0 });
+    return reading;
   };
 };
 
@@ -92,9 +168,9 @@ const checkUrns = (route: CompiledRoute, input: Input, tenant: string): void => 
   route.checkBodyUrns?.(input.body, tenant);
 };
 
-const optionsOf = (allowed: readonly string[]): HttpAnswer => ({
+const optionsOf = (allowed: readonly string[], exchange: Exchange, crossOrigin: CrossOrigin): HttpAnswer => ({
   status: 204,
-  headers: [["Allow", allowed.join(", ")]],
+  headers: [["Allow", allowed.join(", ")], ...crossOrigin.preflight(exchange, allowed)],
   body: undefined,
 });
 

@@ -18,7 +18,7 @@ export const createProblemTeller = (errorsBase: string): TellProblem => {
   >;
   return (problem, instance) => {
     const { status, title } = problems[problem.code];
-    const { retryAfterSeconds, allow, scope, ...members } = problem.members;
+    const { retryAfterSeconds, allow, scope, accept, acceptEncoding, ...members } = problem.members;
     const headers: [string, string][] = [
       ["Content-Type", "application/problem+json"],
       ["Cache-Control", "no-store"],
@@ -27,6 +27,9 @@ export const createProblemTeller = (errorsBase: string): TellProblem => {
     const challenge = challengeOf(problem.code, scope);
     if (challenge !== undefined) headers.push(["WWW-Authenticate", challenge]);
     if (allow !== undefined) headers.push(["Allow", allow.join(", ")]);
+    // RFC 9110 §15.5.16.
+    if (accept !== undefined) headers.push(["Accept", accept]);
+    if (acceptEncoding !== undefined) headers.push(["Accept-Encoding", acceptEncoding]);
     // Contract, "Errors": 503 always says when to come back.
     const retryAfter = retryAfterSeconds ?? (status === 503 ? 30 : undefined);
     if (retryAfter !== undefined) headers.push(["Retry-After", String(retryAfter)]);

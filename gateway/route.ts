@@ -2,6 +2,7 @@
 import type { TObject, TSchema } from "typebox";
 import type { ProblemCode } from "../schemas/problems.ts";
 import type { Role, Scope } from "../schemas/vocabulary.ts";
+import type { Deprecation } from "./deprecation.ts";
 
 export type Surface = "operator" | "passenger" | "partner" | "platform";
 export type DocumentedSurface = Exclude<Surface, "platform">;
@@ -18,6 +19,10 @@ export type HandlerName =
 
 /** Bytes of a JSON body where a row sets nothing else. */
 export const bodyBytesDefault = 1024 * 1024;
+
+/** What routes produce, problems aside; the first where a row says nothing. */
+export const mediaTypes = ["application/json", "text/html"] as const;
+export type MediaType = (typeof mediaTypes)[number];
 
 /** Who may call. A list means any one of them. */
 type Access =
@@ -46,19 +51,20 @@ interface RouteFacts {
   querystring?: TObject;
   body?: TObject;
   bodyBytesMax?: number;
-  rate: "read" | "write";
-  /** Whether an `Idempotency-Key` names the command. */
-  idempotent?: boolean;
+  /** `exempt`: counts in no limit. */
+  rate: "read" | "write" | "exempt";
   success: number;
   /** In place of `success` where the command may create, and has changed what was there. */
   successUnlessCreated?: number;
   /** What a success looks like: the body's schema, or, for HTML, a description alone. */
   response: TSchema;
-  produces?: "application/json" | "text/html";
+  produces?: MediaType;
   /** `none`: never kept; `passenger`: a private minute; `purge`: also empties it; `public`: any cache, five minutes. */
   cache?: "none" | "passenger" | "purge" | "public";
   /** What the target may refuse with, beyond what `problemsOf` adds from the row itself. */
   problems: readonly ProblemCode[];
+  /** Set: it will go; every answer tells so. */
+  deprecated?: Deprecation;
   /** Which published descriptions list a platform route. */
   describedIn?: readonly DocumentedSurface[];
 }
@@ -83,19 +89,27 @@ export const problemsOf = (route: Route): ProblemCode[] => {
     if (route.surface === "passenger") add("auth/case-closed");
     if (route.surface === "passenger" && route.rate === "write") add("auth/foreign-origin");
   }
+  if (route.rate !== "exempt") add("rate/exceeded");
   if (route.params !== undefined) add("not-found/resource", "validation/malformed");
   if (route.querystring !== undefined) add("validation/query");
   if (route.body !== undefined)
     add("validation/too-large", "validation/media-type", "validation/malformed", "validation/body");
-  if (route.idempotent === true) add("validation/malformed");
+  if (takesIdempotencyKey(route))
+    add("validation/malformed", "conflict/in-flight", "idempotency/payload-differs", "upstream/unavailable");
   if (!("handler" in route)) add("upstream/unavailable");
-  add("internal/unexpected");
+  add("validation/not-acceptable", "internal/unexpected");
   return [...codes].sort();
 };
+
+/** Every write of somebody who is known (contract, "Endpoints"): an `Idempotency-Key` names the command, and its answer is kept. */
+export const takesIdempotencyKey = (route: Route): boolean => route.rate === "write" && !("public" in route);
 
 /** Every status of a success. */
 export const successesOf = ({ success, successUnlessCreated }: Route): number[] =>
   successUnlessCreated === undefined ? [success] : [success, successUnlessCreated];
+
+/** Whether its successes carry the entity tag of what they show, and a client's own tag spares it the body. */
+export const isTagged = (route: Route): boolean => route.rate === "read" && "query" in route;
 
 /** Every path under which a route is served. */
 export const pathsOf = (route: Route): string[] => route.prefixes.map((prefix) => prefix + route.path);

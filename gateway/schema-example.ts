@@ -9,6 +9,7 @@ interface SchemaNode {
   examples?: unknown[];
   format?: string;
   minimum?: number;
+  minItems?: number;
   properties?: Record<string, TSchema>;
   items?: TSchema;
   allOf?: TSchema[];
@@ -28,7 +29,9 @@ export const exampleOf = (schema: TSchema): unknown => {
         Object.entries(node.properties ?? {}).map(([name, property]) => [name, exampleOf(property)]),
       );
     case "array":
-      return node.items === undefined ? [] : [exampleOf(node.items)];
+      return node.items === undefined
+        ? []
+        : Array(Math.max(node.minItems ?? 1, 1)).fill(exampleOf(node.items));
     case "integer":
     case "number":
       return Math.max(node.minimum ?? 1, 1);

@@ -1,13 +1,20 @@
 /** Owns putting the gateway together and starting it: what can be done once is done here, before the first request. */
+import { randomUUID } from "node:crypto";
 import type { ServiceBroker } from "moleculer";
 import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { ClosedCases } from "../streams/closed-cases.ts";
+import type { OpenGatewayLine } from "../streams/gateway-line.ts";
+import type { KeptAnswers } from "../streams/kept-answers.ts";
+import type { PartnerTiers } from "../streams/partner-tiers.ts";
+import type { Revocations } from "../streams/revocations.ts";
 import type { TenantDirectory } from "../streams/tenant-directory.ts";
 import { createCaptchaVerifier } from "./auth/captcha.ts";
-import { createOperatorVerifier } from "./auth/operator-token.ts";
-import { createPartnerSigner, createPartnerVerifier, partnerKeySet } from "./auth/partner-token.ts";
-import { createPassengerSigner, createPassengerVerifier } from "./auth/passenger-token.ts";
+import { createPartnerSigner } from "./auth/partner-token.ts";
+import { createPassengerSigner } from "./auth/passenger-token.ts";
+import { createVerifiers, openSurfaceKeys, type SurfaceKeys } from "./auth/surfaces.ts";
+import { createCrossOrigin } from "./checks/cross-origin.ts";
+import { createReplays } from "./checks/replay.ts";
 import { type CompiledRoute, compileRoute } from "./compile-route.ts";
 import { createDispatch, type Dispatch, type StageCommand } from "./dispatch.ts";
 import { createRouteHandler, type Handlers } from "./handlers/handlers.ts";
@@ -24,7 +31,10 @@ import { listen } from "./http/exchange.ts";
 import { describeSurface } from "./openapi.ts";
 import { createPipeline } from "./pipeline.ts";
 import { createProblemTeller } from "./problem-response.ts";
-import { type DocumentedSurface, pathsOf } from "./route.ts";
+import { createPartnerAlerts } from "./rates/partner-alerts.ts";
+import { Rates } from "./rates/rates.ts";
+import { shareRates } from "./rates/share.ts";
+import { type DocumentedSurface, pathsOf, type Route } from "./route.ts";
 import { Router } from "./router.ts";
 import { allRoutes } from "./routes/all.ts";
 
@@ -35,9 +45,17 @@ export interface GatewayParts {
   tenants: TenantDirectory;
   /** Knows every closing when the gateway starts: one that does not would let dead sessions in. */
   closedCases: ClosedCases;
+  /** Knows every entry when the gateway starts, likewise. */
+  revocations: Revocations;
+  keptAnswers: KeptAnswers;
+  partnerTiers: PartnerTiers;
+  /** Where gateways tell each other what they let through; undefined: this one is alone. */
+  openGatewayLine?: OpenGatewayLine;
   log: Logger;
   now: () => Date;
   readiness: () => Readiness;
+  /** Default: the service's own. */
+  routes?: readonly Route[];
   /** Keeps bodies that are too large for a message; undefined where every actor is in this process. */
   stage?: StageCommand;
 }
@@ -49,60 +67,79 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** @throws ListenError when the port is taken; ConfigError when the operators' key set cannot be read */
+/** @throws ListenError when the port is taken; ConfigError when a key file cannot be read */
 export const startGateway = async (parts: GatewayParts): Promise<Gateway> => {
-  const { config, broker, tenants, closedCases, log, now } = parts;
+  const { config, broker, tenants, closedCases, revocations, log, now } = parts;
   const dispatch = createDispatch(broker);
-  const handlers = await createHandlers(parts, dispatch);
+  const keys = openSurfaceKeys(config, log);
+  const handlers = createHandlers(parts, dispatch, keys);
+  const tellProblem = createProblemTeller(config.ERRORS_BASE);
+  const rates = new Rates(config.rates, parts.partnerTiers.of);
   const pipeline = createPipeline({
-    router: createRouter(),
+    router: createRouter(parts.routes ?? allRoutes),
     tenants,
     closedCases,
-    verifiers: {
-      operator: createOperatorVerifier(config, now),
-      passenger: createPassengerVerifier(config, now),
-      partner: createPartnerVerifier(config, now),
-    },
+    revocations,
+    verifiers: createVerifiers(config, keys, now),
     handle: createRouteHandler(dispatch, handlers, parts.stage),
-    tellProblem: createProblemTeller(config.ERRORS_BASE),
+    replays: createReplays(parts.keptAnswers, tellProblem, now, log),
+    rates,
+    alertPartner: createPartnerAlerts(dispatch, log),
+    tellProblem,
+    crossOrigin: createCrossOrigin(config.CORS_ORIGINS),
     now,
     log,
   });
-  const server = await listen(config.HOST, config.PORT, pipeline);
+  const server = await listen(config.HOST, config.PORT, pipeline, { proxies: config.trustedProxies }).catch(
+    (error) => {
+      keys.close();
+      throw error;
+    },
+  );
+  const openLine = parts.openGatewayLine;
+  const stopSharing = shareRates({ rates, openLine, self: randomUUID(), now, log });
   log.info({ host: config.HOST, port: server.port }, "gateway listens");
-  return server;
+  return {
+    port: server.port,
+    close: async () => {
+      await server.close();
+      stopSharing();
+      keys.close();
+    },
+  };
 };
 
-const createHandlers = async (parts: GatewayParts, dispatch: Dispatch): Promise<Handlers> => {
+const createHandlers = (parts: GatewayParts, dispatch: Dispatch, keys: SurfaceKeys): Handlers => {
   const { config, tenants, closedCases, now } = parts;
-  const signSession = await createPassengerSigner(config, now);
-  const signToken = await createPartnerSigner(config, now);
+  const signSession = createPassengerSigner(config, keys.passenger.signing, now);
+  const signToken = createPartnerSigner(config, keys.partner.signing, now);
   return {
     logIn: createLogIn(dispatch, closedCases, createCaptchaVerifier(config), signSession),
     issueAccessToken: createIssueAccessToken(dispatch, tenants, config.PARTNER_AUDIENCE, signToken),
-    showKeySet: createShowKeySet(partnerKeySet(config)),
-    showDescription: createShowDescription(describeAll(config)),
+    showKeySet: createShowKeySet(keys),
+    showDescription: createShowDescription(describeAll(config, parts.routes ?? allRoutes)),
     reportLiveness,
     reportReadiness: createReportReadiness(parts.readiness),
   };
 };
 
-const createRouter = (): Router<CompiledRoute> => {
+const createRouter = (routes: readonly Route[]): Router<CompiledRoute> => {
   const router = new Router<CompiledRoute>();
-  for (const route of allRoutes) {
+  for (const route of routes) {
     const compiled = compileRoute(route);
-    for (const path of pathsOf(route)) router.add(route.method.toUpperCase(), path, compiled);
+    for (const [i, path] of pathsOf(route).entries())
+      router.add(route.method.toUpperCase(), path, compiled[i]!);
   }
   return router;
 };
 
-const describeAll = (config: Config): ReadonlyMap<string, Buffer> => {
+const describeAll = (config: Config, routes: readonly Route[]): ReadonlyMap<string, Buffer> => {
   const settings = { baseUrl: config.BASE_URL, authUrl: config.AUTH_URL, errorsBase: config.ERRORS_BASE };
   const surfaces: DocumentedSurface[] = ["operator", "passenger", "partner"];
   return new Map(
     surfaces.map((surface) => [
       surface,
-      Buffer.from(JSON.stringify(describeSurface(surface, allRoutes, settings))),
+      Buffer.from(JSON.stringify(describeSurface(surface, routes, settings))),
     ]),
   );
 };

@@ -5,6 +5,8 @@ import type { Tier } from "./vocabulary.ts";
 /** A group that needs rooms. It never splits across hotels. */
 export interface GroupNeed {
   groupId: string;
+  /** How often the group was changed; an assignment for another shape than it has is nothing. */
+  shape?: number;
   subCaseId: string;
   tier: Tier;
   passengers: number;
@@ -64,6 +66,17 @@ export interface Allocation {
   alternatives: { hotelUrn: string; offer: HotelOffer }[];
 }
 
+/** SAME_HOTEL: the cheapest vendor's offer of this hotel. SAME_STARS: the median of the vendors' hotels with as many stars. */
+export const marketBases = ["SAME_HOTEL", "SAME_STARS"] as const;
+export type MarketBasis = (typeof marketBases)[number];
+
+/** What the market asked in the same wave for what a contract gave. */
+export interface Market {
+  /** The same rooms and nights, in the allocation's currency. */
+  marketTotalMinor: number;
+  marketBasis: MarketBasis;
+}
+
 export interface Unplaced {
   groupId: string;
   subCaseId: string;
@@ -79,4 +92,9 @@ export interface AllocationResult {
   totals: { currency: string; amountMinor: number }[];
   /** Weighted objective over all passes, lower is better; comparable between runs on the same input. */
   objective: number;
+  /**
+   * How much lower the objective could be at most, as far as is proven: 0 for the best there is. Absent: nothing is proven.
+   * Tier passes are proven one by one, each over what the one before has left.
+   */
+  gap?: number;
 }

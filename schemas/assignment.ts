@@ -1,7 +1,7 @@
 /** Owns what a wave gives a group: its stay, the hotels to try, and the terms its saga works by. */
 import type { Coordinates, HotelOffer } from "./hotel.ts";
 import type { VendorChoice } from "./vendor-call.ts";
-import type { PaymentMethod, VehicleType } from "./vocabulary.ts";
+import type { PaymentMethod, Tier, VehicleType } from "./vocabulary.ts";
 
 export interface Stay {
   /** Local dates at the airport, `YYYY-MM-DD`; check-out is exclusive. */
@@ -13,10 +13,11 @@ export interface Stay {
 /** One hotel to try. `rooms` may differ between hotels: their rooms hold more or fewer. */
 export interface HotelCandidate {
   hotelUrn: string;
-  offer: HotelOffer;
+  /** Where a hotel was named by hand nobody may know its place. */
+  offer: Omit<HotelOffer, "coordinates"> & { coordinates?: Coordinates };
   rooms: number;
-  /** Straight line from the airport. */
-  distanceKm: number;
+  /** Straight line from the airport; absent where the place is not known. */
+  distanceKm?: number;
   /** How this hotel is paid: against the airline's guarantee, or with a card issued for the stay. */
   payment: PaymentMethod;
 }
@@ -34,9 +35,24 @@ export interface SagaTerms {
   vendors: VendorChoice;
 }
 
+/** What `wave.terms` works out terms from: a group that is to have a room which no wave has found. */
+export interface TermsAsked {
+  airport: string;
+  tier: Tier;
+  passengers: number;
+  nights: number;
+  needs: string[];
+  /** Of the room's price, and of the card. */
+  currency: string;
+  /** Of a drill's or shadow case's group. */
+  drill: boolean;
+}
+
 /** The data of `sub-case.assign`. */
 export interface Assignment {
   waveId: string;
+  /** The group's as the wave knew it; absent: whatever it is. */
+  shape?: number;
   stay: Stay;
   /** Best first; never empty. */
   candidates: HotelCandidate[];

@@ -1,6 +1,8 @@
 /** Owns the wire shape of cases and their manifest as operators write and read them (contract, "Case"). */
 import Type, { type Static } from "typebox";
+import { marketBases } from "./allocation.ts";
 import { Concurrency } from "./concurrency.ts";
+import { CaseKind } from "./drill.ts";
 import { PageQuery } from "./page.ts";
 import { PassengerInput } from "./passenger.ts";
 import { ReviewItemView } from "./review.ts";
@@ -12,6 +14,7 @@ import {
   disruptionReasons,
   disruptionTypes,
   offerStates,
+  Reason,
   reservationStatuses,
   subCaseStatuses,
   Timestamp,
@@ -65,6 +68,7 @@ export const OpenCaseManuallyBody = Type.Object({
     { maxItems: 1500 },
   ),
   disruption: Type.Optional(DisruptionInput),
+  kind: Type.Optional(CaseKind),
 });
 export type OpenCaseManuallyBody = Static<typeof OpenCaseManuallyBody>;
 
@@ -83,12 +87,56 @@ export const CaseListQuery = Type.Object({
 export const AllocateBody = Type.Object({ ...Concurrency });
 export const AllocateCaseBody = Type.Object({ caseUrn: Urn("case"), ...Concurrency });
 
+const PartialFailures = Type.Array(Type.Object({ failedDomain: Type.String(), detail: Type.String() }), {
+  description: "Parts that did not answer in time; the rest is whole.",
+});
+
 /** What a started allocation answers: the wave is found under its URN once it has run. */
 export const AllocationStarted = Type.Object(
-  { caseUrn: Urn("case"), waveUrn: Type.Optional(Urn("wave")), correlationUrn: Urn("correlation") },
+  {
+    caseUrn: Urn("case"),
+    waveUrn: Type.Optional(Urn("wave")),
+    partialFailures: PartialFailures,
+    correlationUrn: Urn("correlation"),
+  },
   { title: "AllocationStarted" },
 );
 export type AllocationStarted = Static<typeof AllocationStarted>;
+
+/** Without `groupIds`: all that are allocated and wait for it. */
+export const BookRoomsBody = Type.Object({
+  groupIds: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 80 }), {
+      minItems: 1,
+      maxItems: 1500,
+      examples: [["G1"]],
+      description: "Of those named, the ones that wait for their booking.",
+    }),
+  ),
+  reason: Type.Optional(Reason),
+  ...Concurrency,
+});
+
+/** The sagas run on their own; each group's sub-case tells how it goes. */
+export const BookingStarted = Type.Object(
+  {
+    caseUrn: Urn("case"),
+    groups: Type.Array(
+      Type.Object({
+        groupId: Type.String(),
+        subCaseUrn: Urn("sub-case"),
+        hotelUrn: Type.Optional(Urn("hotel")),
+        hotelName: Type.Optional(Type.String()),
+        rooms: Type.Optional(Type.Integer()),
+      }),
+    ),
+    partialFailures: PartialFailures,
+    correlationUrn: Urn("correlation"),
+    version: Type.Integer(),
+  },
+  { title: "BookingStarted" },
+);
+export type BookingStarted = Static<typeof BookingStarted>;
 
 /** `hotelUrn`: where to begin; one of the hotels that the group's wave found for it. Without it: the wave's first choice. */
 export const CompensateBody = Type.Object({
@@ -138,7 +186,8 @@ const Disruption = Type.Object({
 const caseHead = {
   urn: Urn("case"),
   airlineUrn: Urn("airline"),
-  externalEventId: Type.String(),
+  externalEventId: Type.String({ description: "Of a drill or shadow case with its kind in front." }),
+  kind: Type.Optional(CaseKind),
   status: Type.Enum([...caseStatuses]),
   airport: AirportCode,
   flight: Flight,
@@ -176,12 +225,17 @@ const PassengerView = Type.Object({
 /** A group's progress: its sub-case's status, or LOCAL_RESIDENT when no night has to be bridged. */
 export const OperationalStatus = Type.Enum([...subCaseStatuses, "LOCAL_RESIDENT"]);
 
+const MergedInto = Type.String({
+  description: "The group that its passengers are in now; nobody is left in this one.",
+});
+
 const GroupView = Type.Object({
   groupId: Type.String(),
   subCaseUrn: Type.Optional(Urn("sub-case")),
   tier: Type.Enum([...cabins]),
   operationalStatus: OperationalStatus,
   passengers: Type.Array(PassengerView),
+  mergedInto: Type.Optional(MergedInto),
 });
 
 export const AllocationView = Type.Object({
@@ -194,6 +248,15 @@ export const AllocationView = Type.Object({
   nights: Type.Integer(),
   totalMinor: Type.Integer(),
   currency: Type.String(),
+  marketTotalMinor: Type.Optional(
+    Type.Integer({ description: "Of a direct contract: what vendors asked for the same in this wave." }),
+  ),
+  marketBasis: Type.Optional(
+    Type.Enum([...marketBases], {
+      description:
+        "SAME_HOTEL: the cheapest vendor's offer of this hotel. SAME_STARS: the median of the vendors' hotels with as many stars.",
+    }),
+  ),
   reason: Type.String({ description: "Why this hotel." }),
 });
 export type AllocationView = Static<typeof AllocationView>;
@@ -259,6 +322,7 @@ export const ManifestItem = Type.Object(
     lockedBy: Type.Union([Type.String(), Type.Null()]),
     version: Type.Integer(),
     passengers: Type.Array(PassengerView),
+    mergedInto: Type.Optional(MergedInto),
   },
   { title: "SubCase" },
 );

@@ -8,6 +8,8 @@ export interface Principal {
   /** The airline's code. */
   tenant: string;
   urn: string;
+  /** An operator's `sub` at the issuer, where it is another than the id in `urn`. */
+  subject?: string;
   role?: Role;
   /** Set: an operator scoped to this one airport. */
   airport?: string;

@@ -1,6 +1,8 @@
 /** Owns the shape of a direct contract with a hotel, and how other actors ask for its rooms. */
 import Type, { type Static } from "typebox";
 import { Concurrency } from "./concurrency.ts";
+import { LocalDate } from "./local-day.ts";
+import { PageQuery } from "./page.ts";
 import { Urn } from "./urn.ts";
 import {
   AirportCode,
@@ -13,16 +15,6 @@ import {
 
 /** The vendor under whose name contracts are sold; no configured vendor may have it. */
 export const directVendor = "direct";
-
-/** A local calendar date at the airport, `YYYY-MM-DD`. */
-const LocalDate = (example: string, description?: string) =>
-  Type.String({
-    format: "date",
-    pattern: "^\\d{4}-\\d{2}-\\d{2}$",
-    maxLength: 10,
-    examples: [example],
-    ...(description === undefined ? {} : { description }),
-  });
 
 const Rooms = (description: string) => Type.Integer({ minimum: 0, maximum: 10_000, description });
 
@@ -79,6 +71,20 @@ const terms = {
         { maxItems: 400, description: "Nights with another number of rooms, each named once." },
       ),
     ),
+    blackouts: Type.Optional(
+      Type.Array(
+        Type.Object({
+          from: LocalDate("2026-12-30", "The first night without rooms."),
+          until: LocalDate("2027-01-02", "Exclusive."),
+          reason: Type.Optional(Type.String({ minLength: 1, maxLength: 120, examples: ["New Year"] })),
+        }),
+        {
+          maxItems: 100,
+          description:
+            "Nights in which the contract sells nothing, whatever `exceptions` says; rooms taken stay taken.",
+        },
+      ),
+    ),
   }),
 };
 
@@ -97,11 +103,26 @@ export type ContractBody = Static<typeof ContractBody>;
 /** What was agreed, with every default filled in. */
 export type ContractTerms = Omit<ContractBody, "contractUrn" | "version" | "acceptedPayments" | "block"> & {
   acceptedPayments: PaymentMethod[];
-  block: { roomsPerNight: number; exceptions: { night: string; rooms: number }[] };
+  block: {
+    roomsPerNight: number;
+    exceptions: { night: string; rooms: number }[];
+    /** Absent: none. */
+    blackouts?: { from: string; until: string; reason?: string }[];
+  };
 };
 
 export const contractStatuses = ["UPCOMING", "ACTIVE", "ENDED"] as const;
 export type ContractStatus = (typeof contractStatuses)[number];
+
+export const ContractListQuery = Type.Object({
+  status: Type.Optional(
+    Type.Enum([...contractStatuses], {
+      description: "Absent: those that are in force or will be, that is all but ENDED.",
+    }),
+  ),
+  airport: Type.Optional(AirportCode),
+  ...PageQuery,
+});
 
 export const ContractView = Type.Object(
   {

@@ -5,6 +5,14 @@ import countryToCurrency, { type Countries } from "country-to-currency";
 export const currencyOfCountry = (country: string): string | undefined =>
   Object.hasOwn(countryToCurrency, country) ? countryToCurrency[country as Countries] : undefined;
 
+let currencies: ReadonlySet<string> | undefined;
+
+/** Whether ISO 4217 knows the code. */
+export const isCurrency = (code: string): boolean => {
+  currencies ??= new Set(Intl.supportedValuesOf("currency"));
+  return currencies.has(code);
+};
+
 /**
  * ISO 4217 currencies whose minor unit is not 1/100. Written out because Intl follows CLDR, which changes with Node
  * (there HUF and COP have no decimals): amounts that are stored must not.

@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox";
 import { Concurrency } from "./concurrency.ts";
 import { Urn } from "./urn.ts";
-import { demandStates, demandTypes, Reason, reviewCategories, Timestamp } from "./vocabulary.ts";
+import { AirportCode, demandStates, demandTypes, Reason, reviewCategories, Timestamp } from "./vocabulary.ts";
 
 export const DemandRequestBody = Type.Object({
   type: Type.Enum([...demandTypes], {
@@ -69,3 +69,33 @@ export const DemandSummary = Type.Object(
   { title: "DemandSummary" },
 );
 export type DemandSummary = Static<typeof DemandSummary>;
+
+/** While an airport is frozen, pending and new demand of its cases is rejected with this reason. */
+export const FreezeDemandBody = Type.Object({
+  airport: AirportCode,
+  reason: Reason,
+  until: Type.Optional(
+    Type.String({
+      format: "date-time",
+      description: "Absent: until it is lifted.",
+      examples: ["2026-11-22T06:00:00Z"],
+    }),
+  ),
+});
+
+export const DemandFreezeView = Type.Object(
+  {
+    urn: Urn("demand-freeze"),
+    airport: AirportCode,
+    reason: Type.String(),
+    status: Type.Enum(["ACTIVE", "EXPIRED", "LIFTED"]),
+    frozenAt: Timestamp,
+    frozenBy: Type.String({ description: "URN of who froze it." }),
+    until: Type.Optional(Timestamp),
+    liftedAt: Type.Optional(Timestamp),
+    liftedBy: Type.Optional(Type.String({ description: "URN of who lifted it." })),
+    version: Type.Integer(),
+  },
+  { title: "DemandFreeze" },
+);
+export type DemandFreezeView = Static<typeof DemandFreezeView>;

@@ -1,4 +1,5 @@
-/** Owns what a sub-case tells its case: the data of `case.note-group`. */
+/** Owns what a sub-case tells its case and its waves of where it stands: the data of `case.note-group`, the answer of `sub-case.standing`. */
+import type { ReservationStatus, SubCaseStatus } from "./vocabulary.ts";
 
 /**
  * Where a group stands, one letter. W waiting, H held for a review, A allocated, B room booked, F no room to be had,
@@ -9,7 +10,15 @@ export type Stage = "W" | "H" | "A" | "B" | "F" | "U" | "R" | "D" | "C" | "O" | 
 
 export interface GroupNote {
   groupId: string;
-  stage: Extract<Stage, "W" | "A" | "B" | "F" | "U" | "R" | "D" | "C" | "O">;
+  stage: Extract<Stage, "W" | "A" | "B" | "F" | "U" | "R" | "D" | "C" | "O" | "N">;
   /** Of the group's sagas, from 1: notes of an earlier one are late. */
   round: number;
+}
+
+/** What a choice by hand is decided by. */
+export interface GroupStanding {
+  status: SubCaseStatus;
+  /** A person has seen to the group. */
+  settled: boolean;
+  reservation?: { status: ReservationStatus; hotelUrn: string };
 }

@@ -33,6 +33,20 @@ export interface HotelOffer {
   freeCancellationUntil?: string;
 }
 
+/** What tells which hotel it is, and what is said of it whatever the night. */
+export type HotelFacts = Pick<
+  HotelOffer,
+  | "vendor"
+  | "providerHotelId"
+  | "masterHotelId"
+  | "name"
+  | "address"
+  | "coordinates"
+  | "stars"
+  | "chain"
+  | "amenities"
+>;
+
 export interface HotelSearch {
   airport: string;
   coordinates: Coordinates;
@@ -49,4 +63,9 @@ export interface HotelSearchResult {
   offers: HotelOffer[];
   /** Vendors that answered too late or with an error, by name. */
   partialFailures: { failedDomain: string; detail: string }[];
+}
+
+/** Offers that may have been told up to a minute ago: for people who look around, never for booking. */
+export interface RecentOffers extends HotelSearchResult {
+  vendors: { vendor: string; offers: number; askedAt: string }[];
 }

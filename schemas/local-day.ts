@@ -1,6 +1,21 @@
-/** Owns which calendar day it is somewhere, counted from 1970-01-01. */
+/** Owns which calendar day it is somewhere, counted from 1970-01-01, and how a date is written. */
+import Type from "typebox";
 
 const dayMs = 86_400_000;
+
+/** A local calendar date, `YYYY-MM-DD`. */
+export const LocalDate = (example: string, description?: string) =>
+  Type.String({
+    format: "date",
+    pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+    maxLength: 10,
+    examples: [example],
+    ...(description === undefined ? {} : { description }),
+  });
+
+/** The date so many days later. */
+export const dateAfter = (date: string, days: number): string =>
+  new Date(Date.parse(date) + days * dayMs).toISOString().slice(0, 10);
 
 /** `YYYY-MM-DD` of a day counted from 1970-01-01. */
 export const isoDate = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);

@@ -15,7 +15,11 @@ export const RegisterPartner = Type.Object({
   tier: Type.Integer({ minimum: 1, maximum: 3 }),
   /** Which targets are allowed is the webhook actor's to say. Absent: nothing is delivered. */
   webhookUrl: Type.Optional(Type.String({ format: "uri", maxLength: 500 })),
-  contact: Type.String({ format: "email", maxLength: 200, description: "Told of a paused subscription." }),
+  contact: Type.String({
+    format: "email",
+    maxLength: 200,
+    description: "Told of a paused subscription and of a limit that was met.",
+  }),
 });
 export type RegisterPartner = Static<typeof RegisterPartner>;
 
@@ -31,6 +35,8 @@ export interface PartnerView {
   webhookUrl?: string;
   contact: string;
   createdAt: string;
+  /** The last minute in which the partner was refused for its rate, of which its contact is told. */
+  limitMet?: { at: string; limit: string };
   /** Newest first. One that expires is accepted until then. */
   clientSecrets: { createdAt: string; expiresAt?: string }[];
   /** When the newest client secret is to be replaced (contract, "Secrets": every 90 days). */

@@ -1,5 +1,7 @@
 /** Owns the shape of a policy: what rooms an airline pays for, for whom, and how much of it runs without a human. */
 import Type, { type Static } from "typebox";
+import { Concurrency } from "./concurrency.ts";
+import { patchFormOf } from "./merge-patch.ts";
 import { Urn } from "./urn.ts";
 import {
   AirportCode,
@@ -7,11 +9,12 @@ import {
   cabins,
   paymentMethods,
   policyStatuses,
+  Reason,
   Timestamp,
   vehicleTypes,
 } from "./vocabulary.ts";
 
-const Constraints = Type.Object({
+export const PolicyConstraints = Type.Object({
   minStars: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 5, description: "Excludes unrated properties." }),
   ),
@@ -29,8 +32,15 @@ const Constraints = Type.Object({
       description: "Major units of the currency that the policy's context gives.",
     }),
   ),
-  requiredAmenities: Type.Optional(Type.Array(Type.Enum([...amenities]), { maxItems: 20 })),
-  excludedChains: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 40 }), { maxItems: 200 })),
+  requiredAmenities: Type.Optional(
+    Type.Array(Type.Enum([...amenities]), { maxItems: 20, description: "A hotel has all of them." }),
+  ),
+  excludedChains: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 40 }), {
+      maxItems: 200,
+      description: "Provider-independent ids of chains, in either case of letters.",
+    }),
+  ),
   acceptedPayments: Type.Optional(
     Type.Array(Type.Enum([...paymentMethods]), {
       minItems: 1,
@@ -39,7 +49,11 @@ const Constraints = Type.Object({
     }),
   ),
   allowProviders: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 40 }), { minItems: 1, maxItems: 50 }),
+    Type.Array(Type.String({ minLength: 1, maxLength: 40 }), {
+      minItems: 1,
+      maxItems: 50,
+      description: "Names of vendors, `direct` for the airline's own contracts. Absent: all.",
+    }),
   ),
 });
 
@@ -71,28 +85,52 @@ export const PolicyBody = Type.Object({
     airline: Type.Optional(Urn("airline")),
   }),
   tiers: Type.Array(Type.Enum([...cabins]), { minItems: 1, maxItems: 5, uniqueItems: true }),
-  constraints: Type.Optional(Constraints),
+  constraints: Type.Optional(PolicyConstraints),
   buffers: Type.Optional(
     Type.Object({
-      lateCheckoutMinutes: Type.Optional(Type.Integer({ minimum: 0, maximum: 1440 })),
-      earlyCheckInMinutes: Type.Optional(Type.Integer({ minimum: 0, maximum: 1440 })),
+      lateCheckoutMinutes: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 1440, description: "Minutes." }),
+      ),
+      earlyCheckInMinutes: Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 1440, description: "Minutes." }),
+      ),
     }),
   ),
   mode: Type.Optional(Type.Enum(["BATCH", "ON_DEMAND"], { description: "Default ON_DEMAND." })),
-  autoApproveDemand: Type.Optional(Type.Boolean()),
-  maxAutomaticRoomsPerWave: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000 })),
-  incrementalRequiresApproval: Type.Optional(Type.Boolean()),
-  consolidationWeight: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  autoApproveDemand: Type.Optional(
+    Type.Boolean({ description: "Demand within `maxAutomaticRoomsPerWave` needs nobody. Default false." }),
+  ),
+  maxAutomaticRoomsPerWave: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 100_000, description: "Rooms; default 0." }),
+  ),
+  incrementalRequiresApproval: Type.Optional(
+    Type.Boolean({ description: "INCREMENTAL demand waits for a supervisor all the same. Default false." }),
+  ),
+  consolidationWeight: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Preference for fewer hotels; takes the place of `allocationWeights.consolidation`.",
+    }),
+  ),
   allocationWeights: Type.Optional(Weights),
   transport: Type.Optional(TransportPolicy),
-  autoBook: Type.Optional(Type.Boolean()),
+  autoBook: Type.Optional(
+    Type.Boolean({ description: "False: allocated groups wait for book-rooms. Default true." }),
+  ),
   maxOccupancy: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 8, description: "Passengers in one room; default 2." }),
   ),
   batchIntervalMinutes: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 720, description: "Of BATCH: from wave to wave; default 15." }),
   ),
-  detectionThreshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  detectionThreshold: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Probability from which a predicted disruption is told of.",
+    }),
+  ),
   incidentalsMinor: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -103,16 +141,73 @@ export const PolicyBody = Type.Object({
 });
 export type PolicyBody = Static<typeof PolicyBody>;
 
+const why = Type.Optional(Reason);
+
+/** A policy as it is created; the reason stands in the audit trail alone. */
+export const CreatePolicyBody = Type.Object({ ...PolicyBody.properties, reason: why });
+
+/** RFC 7396: null takes an optional member away. */
+export const PatchPolicyBody = Type.Object(
+  { ...patchFormOf(PolicyBody).properties, reason: why, ...Concurrency },
+  {
+    description:
+      "A JSON Merge Patch (RFC 7396) of the policy; null puts an optional member back to its default.",
+    examples: [
+      {
+        constraints: { maxDistanceKm: 12, maxNightlyRate: null },
+        autoApproveDemand: true,
+        maxAutomaticRoomsPerWave: 40,
+        reason: "Snow is forecast",
+        version: 1,
+      },
+    ],
+  },
+);
+
+/** Of an activation or deactivation: nothing need be said. */
+export const PolicyStandingBody = Type.Object({ reason: why, ...Concurrency });
+
 export const PolicyView = Type.Intersect([
   PolicyBody,
   Type.Object({
     urn: Urn("policy"),
     status: Type.Enum([...policyStatuses]),
-    version: Type.Integer(),
+    version: Type.Integer({ description: "Counts the changes of its text; an activation is none." }),
     createdAt: Timestamp,
   }),
 ]);
 export type PolicyView = Static<typeof PolicyView>;
+
+/** Why a policy that is in force applies to a tier at an airport, or doesn't. */
+export const policyVerdicts = [
+  "APPLIES",
+  "OTHER_AIRPORT",
+  "OTHER_TIER",
+  "WIDER_CONTEXT",
+  "ACTIVATED_EARLIER",
+] as const;
+
+const PolicyCandidate = Type.Object({
+  policyUrn: Urn("policy"),
+  name: Type.String(),
+  version: Type.Integer(),
+  kind: Type.String({ description: "Of its context: `airport+airline+tier` and so on." }),
+  verdict: Type.Enum([...policyVerdicts]),
+  detail: Type.String({ description: "The same as a sentence." }),
+});
+export type PolicyCandidate = Static<typeof PolicyCandidate>;
+
+export const PolicyMatch = Type.Object(
+  {
+    matchedBy: Type.String({ description: "Which kind of context matched." }),
+    policy: PolicyView,
+    candidates: Type.Array(PolicyCandidate, {
+      description: "All that are active; the one that applies first.",
+    }),
+  },
+  { title: "PolicyMatch" },
+);
+export type PolicyMatch = Static<typeof PolicyMatch>;
 
 /** A policy with every default filled in: what allocation and the saga work by, and what a wave keeps a copy of. */
 export interface ResolvedPolicy {

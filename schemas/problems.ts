@@ -37,6 +37,7 @@ export const problems = {
   "validation/captcha": kind(400, "The captcha was not accepted", "after_reload"),
   "validation/body": kind(422, "The body is not valid"),
   "validation/too-large": kind(413, "The body is too large"),
+  "validation/not-acceptable": kind(406, "None of the accepted media types is produced here"),
   "validation/media-type": kind(415, "This media type is not taken here"),
   "not-found/route": kind(404, "No such route"),
   "not-found/method": kind(405, "This method is not allowed here"),
@@ -48,6 +49,8 @@ export const problems = {
   "conflict/duplicate": kind(409, "It exists already", "after_reload"),
   "conflict/offer-decided": kind(409, "The offer was already decided", "after_reload"),
   "conflict/demand-not-approved": kind(409, "No approved demand yet", "after_reload"),
+  "conflict/in-flight": kind(409, "The same request is under way", "later"),
+  "idempotency/payload-differs": kind(422, "The idempotency key names another request"),
   "rate/exceeded": kind(429, "Too many requests", "later"),
   "upstream/unavailable": kind(503, "A service behind this one is not reachable", "later"),
   "internal/unexpected": kind(500, "Something went wrong on our side", "later"),
@@ -71,6 +74,9 @@ export interface ProblemMembers {
   failedDomain?: string;
   retryAfterSeconds?: number;
   allow?: string[];
+  /** What a refused body should have been: told in `Accept` and `Accept-Encoding`. */
+  accept?: string;
+  acceptEncoding?: string;
   scope?: string;
 }
 

@@ -1,6 +1,7 @@
 /** Owns the wire shape of manual review items (contract, "Manual review item"). */
 import Type, { type Static } from "typebox";
 import { Concurrency } from "./concurrency.ts";
+import { CaseKind } from "./drill.ts";
 import { PageQuery } from "./page.ts";
 import { Urn } from "./urn.ts";
 import {
@@ -20,6 +21,7 @@ export const ReviewItemView = Type.Object(
   {
     urn: Urn("review"),
     caseUrn: Urn("case"),
+    kind: Type.Optional(CaseKind),
     category: Type.Enum([...reviewCategories]),
     priority: Type.Enum([...priorities]),
     state: Type.Enum([...reviewStates]),
@@ -71,6 +73,8 @@ export interface OpenReview {
   caseId: string;
   /** The case's airport. */
   airport: string;
+  /** Set: of a drill or shadow case. */
+  kind?: CaseKind;
   category: ReviewCategory;
   /** The step or person that raises it; with the case, category and groups it makes the item the same one again. */
   origin: string;

@@ -3,8 +3,10 @@
 export const vendorVerbs = [
   "hold",
   "book",
+  "modify",
   "cancel",
   "issue-card",
+  "load-card",
   "cancel-card",
   "book-ride",
   "cancel-ride",

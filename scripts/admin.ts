@@ -7,6 +7,8 @@ import { openStreams, type Streams } from "../streams/connection.ts";
 import { checkSubcommands } from "./administration/check.ts";
 import type { InstanceClient } from "./administration/client.ts";
 import { deadLetterSubcommands } from "./administration/dead-letters.ts";
+import { keySubcommands } from "./administration/keys.ts";
+import { operatorSubcommands } from "./administration/operators.ts";
 import { partnerSubcommands } from "./administration/partners.ts";
 import type { Reach, Subcommand } from "./administration/subcommand.ts";
 import { tenantSubcommands } from "./administration/tenants.ts";
@@ -20,20 +22,22 @@ const subcommands: Record<string, Subcommand> = {
   ...tenantSubcommands,
   ...partnerSubcommands,
   ...vendorSubcommands,
+  ...operatorSubcommands,
+  ...keySubcommands,
   ...deadLetterSubcommands,
   ...checkSubcommands,
 };
 
 const help = `Usage: scripts/admin <command> [options]
 
-Provisions airlines, partners and vendors, and looks after dead letters, at the running instance.
+Provisions airlines, partners, vendors and operators, and looks after keys and dead letters, at the running instance.
 
 ${Object.values(subcommands)
   .map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
   .join("\n")}
 
   --data <folder>  of the instance (default .data); NATS_URL and MONGODB_URL, when set, name its servers instead, and
-                   SEAL_KEY_FILE its sealing key
+                   SEAL_KEY_FILE its sealing key, OPERATOR_ISSUER its issuer
   --json           prints the answer as JSON
   --help           this text
 
@@ -65,6 +69,7 @@ async function main(args: string[]): Promise<boolean> {
     natsUrl: () => process.env.NATS_URL || instance().natsUrl,
     mongodbUrl: () => process.env.MONGODB_URL || instance().mongodbUrl,
     sealKeyFile: () => process.env.SEAL_KEY_FILE || join(instance().keysDir, keyFiles.seal),
+    operatorIssuer: () => process.env.OPERATOR_ISSUER || instance().operatorIssuer,
   });
   try {
     const { json, text, failed = false } = await subcommand.run(values, positionals, opened.reach);
@@ -80,10 +85,14 @@ interface Addresses {
   natsUrl(): string;
   mongodbUrl(): string;
   sealKeyFile(): string;
+  operatorIssuer(): string;
 }
 
 /** Opens each at most once. */
-function reachOf({ natsUrl, mongodbUrl, sealKeyFile }: Addresses): { reach: Reach; close(): Promise<void> } {
+function reachOf({ natsUrl, mongodbUrl, sealKeyFile, operatorIssuer }: Addresses): {
+  reach: Reach;
+  close(): Promise<void>;
+} {
   let client: Promise<InstanceClient> | undefined;
   let streams: Promise<Streams> | undefined;
   let documents: Promise<{ mongodb: MongoClient; databasePrefix: string }> | undefined;
@@ -113,6 +122,7 @@ function reachOf({ natsUrl, mongodbUrl, sealKeyFile }: Addresses): { reach: Reac
           throw new StartFailure(`${error.message}; --no-vendors leaves out what needs it`);
         }
       },
+      operatorIssuer,
     },
     close: async () => {
       const closing = [client, streams, documents?.then(({ mongodb }) => mongodb)].map(async (opening) =>

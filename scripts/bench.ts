@@ -4,14 +4,24 @@ import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmarks/benchmark.ts";
 import { compensation } from "./benchmarks/compensate.ts";
+import { dashboard } from "./benchmarks/dashboard.ts";
 import { gateway } from "./benchmarks/gateway.ts";
 import { memory } from "./benchmarks/memory.ts";
+import { pipeline } from "./benchmarks/pipeline.ts";
 import { loadAverage } from "./benchmarks/process-figures.ts";
 import { push } from "./benchmarks/push.ts";
 import { read } from "./benchmarks/read.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
-const benchmarks: Record<string, Benchmark> = { push, memory, read, gateway, compensation };
+const benchmarks: Record<string, Benchmark> = {
+  push,
+  memory,
+  read,
+  gateway,
+  pipeline,
+  compensation,
+  dashboard,
+};
 
 const help = `Usage: scripts/bench [name…] [--json FILE]
 

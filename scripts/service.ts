@@ -3,12 +3,16 @@ import { ServiceBroker } from "moleculer";
 import { destination, type Logger, pino } from "pino";
 import { openDocuments } from "../actors/runtime/documents.ts";
 import { actorFactories, startActors } from "../actors/start.ts";
-import { type Config, readConfig } from "../config/config.ts";
+import { type Config, Environment, readConfig } from "../config/config.ts";
 import { settingsReference } from "../config/reference.ts";
 import { createStage } from "../gateway/stage.ts";
 import { type Gateway, startGateway } from "../gateway/start.ts";
 import { openClosedCases } from "../streams/closed-cases.ts";
 import { openStreams } from "../streams/connection.ts";
+import { gatewayLineOver } from "../streams/gateway-line.ts";
+import { openKeptAnswers } from "../streams/kept-answers.ts";
+import { watchPartnerTiers } from "../streams/partner-tiers.ts";
+import { openRevocations } from "../streams/revocations.ts";
 import { openTenantDirectory } from "../streams/tenant-directory.ts";
 import { stopWithParent } from "./supervisor/parent-watch.ts";
 
@@ -28,6 +32,9 @@ const createBroker = (config: Config, log: Logger): ServiceBroker =>
   new ServiceBroker({
     transporter: { type: "NATS", options: { servers: config.NATS_URL.split(",") } },
     requestTimeout: 15_000,
+    // In seconds: until then a process that was killed is still called, and each call of it waits in vain.
+    heartbeatInterval: 2,
+    heartbeatTimeout: 6,
     registry: { preferLocal: true },
     logger: { type: "Pino", options: { pino: { options: { level: "warn", base: log.bindings() } } } },
     skipProcessEventRegistration: true,
@@ -42,6 +49,8 @@ const start = async (
   const streams = await openStreams(config.NATS_URL, `stopover-${config.ROLE}`);
   const tenants = await openTenantDirectory(streams, log);
   const closedCases = role.gateway ? await openClosedCases(streams, log) : undefined;
+  const revocations = role.gateway ? await openRevocations(streams, log) : undefined;
+  const partnerTiers = role.gateway ? await watchPartnerTiers(streams, log) : undefined;
   const broker = createBroker(config, log);
   const documents =
     role.actors.length > 0 ? await openDocuments(config.MONGODB_URL, config.DATABASE_PREFIX) : undefined;
@@ -62,18 +71,23 @@ const start = async (
       broker: broker.started,
       tenants: tenants.live(),
       ...(closedCases === undefined ? {} : { closedCases: closedCases.live() }),
+      ...(revocations === undefined ? {} : { revocations: revocations.live() }),
       ...(documents === undefined ? {} : { documents: documents.reachable() }),
     };
     return { ready: Object.values(checks).every(Boolean), checks };
   };
   let gateway: Gateway | undefined;
-  if (closedCases !== undefined) {
+  if (closedCases !== undefined && revocations !== undefined && partnerTiers !== undefined) {
     const remote = role.actors.length === 0 ? { stage: createStage(broker) } : {};
     gateway = await startGateway({
       config,
       broker,
       tenants,
       closedCases,
+      revocations,
+      keptAnswers: await openKeptAnswers(streams),
+      partnerTiers,
+      openGatewayLine: gatewayLineOver(streams),
       log,
       now: () => new Date(),
       readiness,
@@ -88,6 +102,8 @@ const start = async (
       await broker.stop();
       tenants.close();
       closedCases?.close();
+      revocations?.close();
+      partnerTiers?.close();
       await documents?.close();
       await streams.close();
     },
@@ -96,7 +112,9 @@ const start = async (
 
 const main = async (): Promise<void> => {
   if (process.argv.includes("--help")) {
-    console.log(`Runs the service, configured by the environment alone.\n\n${settingsReference()}`);
+    console.log(
+      `Runs the service, configured by the environment alone.\n\n${settingsReference(Environment)}`,
+    );
     return;
   }
   const config = readConfig();

@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { importJWK, type JWK, SignJWT } from "jose";
+import { SignJWT } from "jose";
+import { parseSigningKeys, type SigningAlgorithm, type SigningKey } from "../config/signing-keys.ts";
 import { createPartnerSigner } from "../gateway/auth/partner-token.ts";
 import { createPassengerSigner } from "../gateway/auth/passenger-token.ts";
 import { Problem } from "../schemas/problems.ts";
@@ -58,7 +59,7 @@ async function operatorToken(instance: Instance, values: Values): Promise<string
   }
   if (parseUrn(urn("user", sub)) === undefined)
     throw new StartFailure(`--sub ${sub}: letters, digits, . _ ~ | @ + -`);
-  const key = keyIn(instance, keyFiles.operator);
+  const { kid, key } = keyIn(instance, keyFiles.operator, "RS256");
   const issuedAt = Math.floor(Date.now() / 1000);
   const namespace = instance.claimNamespace;
   return new SignJWT({
@@ -68,13 +69,13 @@ async function operatorToken(instance: Instance, values: Values): Promise<string
     [`${namespace}/operator_urn`]: urn("user", sub),
     ...(airport === undefined ? {} : { [`${namespace}/airport`]: airport }),
   })
-    .setProtectedHeader({ alg: "RS256", kid: key.kid, typ: "JWT" })
+    .setProtectedHeader({ alg: "RS256", kid, typ: "at+jwt" })
     .setIssuer(instance.operatorIssuer)
     .setSubject(sub)
     .setAudience(instance.audiences.operator)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + operatorLifetimeSeconds)
-    .sign(await importJWK(key, "RS256"));
+    .sign(key);
 }
 
 async function passengerToken(instance: Instance, values: Values): Promise<string> {
@@ -84,12 +85,9 @@ async function passengerToken(instance: Instance, values: Values): Promise<strin
   if (parsed?.kind !== "case" || parsed.tenant === undefined) {
     throw new StartFailure(`--case ${caseUrn}: urn:case:XN-… is needed`);
   }
-  const sign = await createPassengerSigner(
-    {
-      AUTH_URL: instance.authUrl,
-      PASSENGER_AUDIENCE: instance.audiences.passenger,
-      passengerSigningKey: keyIn(instance, keyFiles.passenger),
-    },
+  const sign = createPassengerSigner(
+    { AUTH_URL: instance.authUrl, PASSENGER_AUDIENCE: instance.audiences.passenger },
+    () => keyIn(instance, keyFiles.passenger, "EdDSA"),
     () => new Date(),
   );
   const session = {
@@ -111,13 +109,13 @@ async function partnerToken(instance: Instance, values: Values): Promise<string>
     const { partnerUrn, scopes, status } = await partnerOf(client, clientId);
     if (status !== "ACTIVE")
       throw new StartFailure(`${clientId} was begun and never registered: register it again`);
-    const sign = await createPartnerSigner(
+    const sign = createPartnerSigner(
       {
         AUTH_URL: instance.authUrl,
         CLAIM_NAMESPACE: instance.claimNamespace,
         PARTNER_AUDIENCE: instance.audiences.partner,
-        partnerSigningKey: keyIn(instance, keyFiles.partner),
       },
+      () => keyIn(instance, keyFiles.partner, "RS256"),
       () => new Date(),
     );
     return await sign({ clientId, partnerUrn, tenant: tenantOfId(clientId), scopes });
@@ -132,8 +130,9 @@ function needed(values: Values, name: keyof Values): string {
   return value;
 }
 
-const keyIn = (instance: Instance, file: string): JWK & { kid: string } =>
-  JSON.parse(readFileSync(join(instance.keysDir, file), "utf8"));
+/** What signs at this moment. */
+const keyIn = (instance: Instance, file: string, algorithm: SigningAlgorithm): SigningKey =>
+  parseSigningKeys(readFileSync(join(instance.keysDir, file), "utf8"), algorithm).signing;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({

@@ -16,6 +16,8 @@ export interface BucketOptions {
 export interface BucketWatcher<Value> {
   /** @param putAt by the server's clock; never earlier than that of the value told before */
   onValue(key: string, value: Value, putAt: Date): void;
+  /** Of an entry that was removed, which may never have been told of; one that aged out is not told. */
+  onRemoved?(key: string): void;
   /** Of an entry that is no JSON, or that `onValue` threw for. */
   onUnreadable(key: string, error: unknown): void;
   /** The watch has ended and was not closed: nothing more is heard of until the process starts again. */
@@ -41,7 +43,7 @@ const openBucket = (streams: Streams, name: string, { ttlMs = 0 }: BucketOptions
 export const watchBucket = async <Value>(
   streams: Streams,
   name: string,
-  { onValue, onUnreadable, onEnd }: BucketWatcher<Value>,
+  { onValue, onRemoved, onUnreadable, onEnd }: BucketWatcher<Value>,
   options: BucketOptions = {},
 ): Promise<Bucket<Value>> => {
   const bucket = await openBucket(streams, name, options);
@@ -64,7 +66,8 @@ export const watchBucket = async <Value>(
     for await (const message of messages) {
       const key = message.subject.slice(prefix.length);
       try {
-        if (!message.headers?.has(deletionHeader)) onValue(key, message.json<Value>(), message.time);
+        if (message.headers?.has(deletionHeader)) onRemoved?.(key);
+        else onValue(key, message.json<Value>(), message.time);
       } catch (error) {
         onUnreadable(key, error);
       }
@@ -91,6 +94,8 @@ export const watchBucket = async <Value>(
   };
 };
 
+type Decision<Value> = Value | null | undefined;
+
 /** Lost races in a row before the caller has to come again. */
 const racesMax = 10;
 
@@ -101,24 +106,27 @@ class BucketContentionError extends Error {
 
 /**
  * Reads an entry, decides on it, and writes with no other writer in between; lost races are run again.
- * @param decide from what is held to what shall be; `undefined` leaves it as it is
+ * @param decide from what is held to what shall be; `undefined` leaves it as it is, `null` removes it. What it reads elsewhere is
+ *   read after the entry, so that no slower writer puts an older reading over a newer one
  * @throws BucketContentionError after ten lost races, Error when what is held cannot be read; doing it again is safe
  */
 export const changeEntry = async <Value>(
   streams: Streams,
   name: string,
   key: string,
-  decide: (held: Value | undefined) => Value | undefined,
+  decide: (held: Value | undefined) => Decision<Value> | Promise<Decision<Value>>,
   options: BucketOptions = {},
 ): Promise<void> => {
   const bucket = await openBucket(streams, name, options);
   for (let race = 0; race < racesMax; race++) {
     const held = await bucket.get(key);
-    const wanted = decide(held?.operation === "PUT" ? held.json<Value>() : undefined);
+    const wanted = await decide(held?.operation === "PUT" ? held.json<Value>() : undefined);
     if (wanted === undefined) return;
     try {
-      // A sequence of 0 stands for no entry of that key.
-      await bucket.put(key, JSON.stringify(wanted), { previousSeq: held?.revision ?? 0 });
+      // The mark of a removal is left even where nothing is held: a slower writer that has found nothing either would else put its
+      // entry after all. A sequence of 0 stands for no entry of that key.
+      if (wanted === null) await bucket.delete(key, held === null ? {} : { previousSeq: held.revision });
+      else await bucket.put(key, JSON.stringify(wanted), { previousSeq: held?.revision ?? 0 });
       return;
     } catch (error) {
       if (!isLostRace(error)) throw error;
@@ -127,7 +135,8 @@ export const changeEntry = async <Value>(
   throw new BucketContentionError(`others keep changing ${key} of ${name}`);
 };
 
-const isLostRace = (error: unknown): boolean =>
+/** Whether a write that named a revision came after another's. */
+export const isLostRace = (error: unknown): boolean =>
   error instanceof JetStreamApiError &&
   (error.code === JetStreamApiCodes.StreamWrongLastSequence ||
     error.code === JetStreamApiCodes.StreamWrongLastSequenceUnknown);

@@ -32,6 +32,8 @@ export const decideRegistration = (
     case "identity.note-webhook-secret":
       mustBeActive(state);
       return [{ type: "identity.webhook-secret-rotated", data: { at: command.now } }];
+    case "identity.note-limit-exceeded":
+      return noteLimit(state, command as Received<{ windowStartedAt: string; limit: string }>);
     default:
       throw new Error(`identity takes no command ${command.name}`);
   }
@@ -82,6 +84,18 @@ const storeClientSecret = (
   mustBeActive(state);
   const { hash, revokeFormer } = data;
   return [{ type: "identity.client-secret-rotated", data: { hash, revokeFormer, at: now } }];
+};
+
+/** Every gateway may tell of the same window: the first is enough, and a late one of an older window is no news. */
+const noteLimit = (
+  state: RegistrationState | undefined,
+  { data, now }: Received<{ windowStartedAt: string; limit: string }>,
+): RegistrationEvent[] => {
+  mustBeActive(state);
+  // A gateway whose clock is ahead must not silence the others until then.
+  const windowStartedAt = new Date(Math.min(Date.parse(data.windowStartedAt), now.getTime()));
+  if (state?.limitMet !== undefined && state.limitMet.windowStartedAt >= windowStartedAt) return [];
+  return [{ type: "identity.partner-limit-met", data: { windowStartedAt, limit: data.limit } }];
 };
 
 const mustBeActive = (state: RegistrationState | undefined): void => {

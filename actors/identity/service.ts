@@ -1,10 +1,14 @@
 /** Wires the identity actor: airlines, partner registrations, passengers' sessions. */
+import { urn } from "../../schemas/urn.ts";
 import type { Change, Decider } from "../runtime/decider.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
 import { closingCommands } from "./closings.ts";
 import { decideRegistration } from "./decide.ts";
+import { createLoginAttempts, loginAttemptIndexes } from "./login-attempts.ts";
+import { announceAllTiers, tierCommands } from "./partner-tiers.ts";
 import { authenticatePartner, identityQueries } from "./queries.ts";
 import { registrationCommands } from "./registration.ts";
+import { alignAllRevocations, listRevocations, revocationCommands, revocations } from "./revocations.ts";
 import { pnrLogin, sessionIndexes } from "./sessions.ts";
 import { evolveRegistration, type RegistrationEvent, type RegistrationState } from "./state.ts";
 import { TenantRegister } from "./tenants.ts";
@@ -21,15 +25,34 @@ export const registrations: Decider<RegistrationState, RegistrationEvent> = {
     "complete-registration",
     "store-client-secret",
     "note-webhook-secret",
+    "note-limit-exceeded",
   ],
   indexes: [],
   decide: decideRegistration,
   evolve: evolveRegistration,
   view: (state, { id }) => partnerView(id, state),
+  technical: new Set(["identity.partner-limit-met"]),
+  outgoing: (event, _state, _command, clientId) => {
+    switch (event.type) {
+      case "identity.partner-registered":
+        return [{ to: "command", name: "identity.announce-tier", entity: clientId, data: {} }];
+      case "identity.partner-limit-met": {
+        const { windowStartedAt, limit } = event.data;
+        const data = {
+          partner: urn("partner", clientId),
+          windowStartedAt: windowStartedAt.toISOString(),
+          limit,
+        };
+        return [{ to: "internal", type: "partner.limit-exceeded", id: clientId, data }];
+      }
+      default:
+        return [];
+    }
+  },
   audit: (change) => auditNote(change),
 };
 
-/** What a person did, in a person's words: no digest, no contact, and of the webhook's address only the host. */
+/** What a person did, or the service to a partner, in a person's words: no digest, no contact, and of the webhook's address only the host. */
 const auditNote = ({ id, before, after, events }: Change<RegistrationState, RegistrationEvent>) => {
   const shown = ({ name, status, scopes, tier, webhookUrl }: RegistrationState) => ({
     clientId: id,
@@ -52,6 +75,14 @@ const auditNote = ({ id, before, after, events }: Change<RegistrationState, Regi
       return { action: "identity.rotate-client-secret", before: keysOf(before), after: keysOf(after) };
     case "identity.webhook-secret-rotated":
       return { action: "identity.rotate-webhook-secret", before: null, after: { clientId: id } };
+    case "identity.partner-limit-met": {
+      const { windowStartedAt, limit } = events[0].data;
+      return {
+        action: "identity.note-limit-exceeded",
+        before: null,
+        after: { clientId: id, windowStartedAt: windowStartedAt.toISOString(), limit },
+      };
+    }
     default:
       return undefined;
   }
@@ -59,22 +90,30 @@ const auditNote = ({ id, before, after, events }: Change<RegistrationState, Regi
 
 export const identityActor = (context: ActorContext): Actor => {
   const register = new TenantRegister(context);
+  const countAttempt = createLoginAttempts(context);
   return {
     name: "identity",
-    deciders: [registrations],
-    collections: { sessions: sessionIndexes },
-    queries: identityQueries(context, () => register.list()),
+    deciders: [registrations, revocations],
+    collections: { sessions: sessionIndexes, loginAttempts: loginAttemptIndexes },
+    queries: {
+      ...identityQueries(context, () => register.list()),
+      revocations: listRevocations(context),
+    },
     commands: {
       "register-tenant": (command) => register.register(command),
       "authenticate-partner": async ({ data }) => ({
         ok: await authenticatePartner(context, data as { clientId: string; clientSecret: string }),
       }),
-      "pnr-login": (command) => pnrLogin(context, command),
+      "pnr-login": (command) => pnrLogin(context, countAttempt, command),
       ...registrationCommands(context),
       ...closingCommands(context),
+      ...tierCommands(context),
+      ...revocationCommands(context),
     },
     start: async () => {
       await register.start();
+      await alignAllRevocations(context);
+      await announceAllTiers(context);
       return async () => undefined;
     },
   };

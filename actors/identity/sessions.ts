@@ -1,10 +1,13 @@
 /** Owns passengers' sessions: a booking reference and a name become one. Signing the token is the gateway's. */
 import type { Command, Query, Reply } from "../../schemas/command.ts";
 import { systemPrincipal } from "../../schemas/command.ts";
+import { normalPnr } from "../../schemas/passenger.ts";
+import { sessionIdOf } from "../../schemas/passenger-session.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { idOf } from "../../schemas/urn.ts";
 import { freshUuid } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
+import type { CountLoginAttempt } from "./login-attempts.ts";
 
 const lifetimeSeconds = 7 * 86_400;
 
@@ -27,12 +30,18 @@ export interface OpenedSession {
 }
 
 /**
- * Opens a session on the newest open case of the booking.
- * @throws Problem auth/login-failed, the same for an unknown booking, a wrong name and a closed case
+ * Opens a session on the newest open case of the booking. Every attempt counts before anything is looked up, whatever
+ * becomes of it, so that neither answers nor their times tell more than the limits allow.
+ * @throws Problem rate/exceeded; auth/login-failed, the same for an unknown booking, a wrong name and a closed case
  */
-export const pnrLogin = async (context: ActorContext, command: Command): Promise<Reply<OpenedSession>> => {
+export const pnrLogin = async (
+  context: ActorContext,
+  countAttempt: CountLoginAttempt,
+  command: Command,
+): Promise<Reply<OpenedSession>> => {
   const { tenant, correlationUrn, traceparent } = command;
-  const { pnr, lastName } = command.data as { pnr: string; lastName: string };
+  const { pnr, lastName, address } = command.data as { pnr: string; lastName: string; address: string };
+  await countAttempt({ tenant, id: command.id, address, pnr: normalPnr(pnr) });
   const query: Query = {
     tenant,
     principal: systemPrincipal(tenant, "identity"),
@@ -40,7 +49,7 @@ export const pnrLogin = async (context: ActorContext, command: Command): Promise
     traceparent,
     params: { pnr, lastName },
   };
-  const found = await context.call<{ caseUrn: string; groupId: string } | null>(
+  const found = await context.call<{ caseUrn: string; groupId: string; passengerUrn: string } | null>(
     "sub-case.find-by-pnr",
     query,
   );
@@ -50,8 +59,8 @@ export const pnrLogin = async (context: ActorContext, command: Command): Promise
       "Check the booking reference and the last name as they stand on the booking.",
     );
   }
-  const { caseUrn, groupId } = found;
-  const sessionId = freshUuid();
+  const { caseUrn, groupId, passengerUrn } = found;
+  const sessionId = sessionIdOf(passengerUrn, freshUuid());
   await context.documents
     .tenant(tenant)
     .collection<SessionDocument>("sessions")

@@ -15,6 +15,15 @@ export interface Attributes {
 interface Registration extends Attributes {
   createdAt: Date;
   createdBy: string;
+  limitMet?: LimitMet;
+}
+
+/** The last time that the partner was refused for its rate. */
+export interface LimitMet {
+  /** Of the minute in which it happened; each is told of once. */
+  windowStartedAt: Date;
+  /** In words, as the partner was told. */
+  limit: string;
 }
 
 /** Begun, but its webhook may not stand yet: no secret was shown to anyone, so the whole may be done again. */
@@ -42,7 +51,8 @@ export type RegistrationEvent =
   | { type: "identity.registration-released"; data: { at: Date } }
   | { type: "identity.partner-registered"; data: { hash: string; at: Date } }
   | { type: "identity.client-secret-rotated"; data: { hash: string; revokeFormer: boolean; at: Date } }
-  | { type: "identity.webhook-secret-rotated"; data: { at: Date } };
+  | { type: "identity.webhook-secret-rotated"; data: { at: Date } }
+  | { type: "identity.partner-limit-met"; data: LimitMet };
 
 export const evolveRegistration = (
   state: RegistrationState | undefined,
@@ -79,5 +89,7 @@ export const evolveRegistration = (
     }
     case "identity.webhook-secret-rotated":
       return { ...(state as Active), webhookSecretCreatedAt: event.data.at };
+    case "identity.partner-limit-met":
+      return { ...(state as Active), limitMet: event.data };
   }
 };

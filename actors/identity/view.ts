@@ -18,6 +18,14 @@ export const partnerView = (clientId: string, state: RegistrationState): Partner
     ...(state.webhookUrl === undefined ? {} : { webhookUrl: state.webhookUrl }),
     contact: state.contact,
     createdAt: state.createdAt.toISOString(),
+    ...(state.limitMet === undefined
+      ? {}
+      : {
+          limitMet: {
+            at: state.limitMet.windowStartedAt.toISOString(),
+            limit: state.limitMet.limit,
+          },
+        }),
     clientSecrets: keys.map(({ createdAt, expiresAt }) => ({
       createdAt: createdAt.toISOString(),
       ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),

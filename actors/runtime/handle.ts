@@ -12,7 +12,7 @@ import type { Faults } from "./faults.ts";
 import type { Relay } from "./relay.ts";
 import { systemCommand } from "./send.ts";
 import { KeyedQueue } from "./serial.ts";
-import { commit, type Loaded, loadedOf, type Meta } from "./store.ts";
+import { commit, isHandled, type Loaded, loadedOf, type Meta } from "./store.ts";
 
 /** Lost races in a row before the caller is told to come back. In one process the queue prevents them altogether. */
 const racesMax = 25;
@@ -71,7 +71,7 @@ const once = async <State extends object, Event extends DomainEvent>(
   const filter = command.entity ? { _id: command.entity as never } : decider.locate?.(command);
   const document = filter === undefined ? null : await collection.findOne(filter);
   const before = document === null ? undefined : loadedOf(document, decider);
-  if (before?.meta.handled.some(({ id }) => id === command.id)) {
+  if (before !== undefined && isHandled(before.meta.handled, command.id, now)) {
     // It comes again because a process died with it: what that one had yet to publish needn't wait for the sweep.
     if (before.meta.outbox.length > 0) void options.relay(command.tenant).relay(before.meta);
     return { state: before.state, meta: before.meta, repeated: true };

@@ -188,12 +188,23 @@ const update = async <State extends object>(
   };
 };
 
+const isClients = (id: string): boolean => id.startsWith("api:");
+
+const isRemembered = ({ id, at }: HandledEntry, now: Date): boolean =>
+  at.getTime() >= now.getTime() - (isClients(id) ? handledForClientsMs : handledForMs);
+
+/**
+ * A client may give its key to something new after its day, whether or not a commit has cleared the entry since. A
+ * command of ours is the same one however late it comes again.
+ */
+export const isHandled = (handled: HandledEntry[], commandId: string, now: Date): boolean =>
+  handled.some((entry) => entry.id === commandId && (!isClients(commandId) || isRemembered(entry, now)));
+
 /** The same array when nothing has expired; the guard on `revision` makes rewriting it safe. */
-const keptHandled = (handled: HandledEntry[], now: Date): HandledEntry[] => {
-  const isKept = ({ id, at }: HandledEntry): boolean =>
-    at.getTime() >= now.getTime() - (id.startsWith("api:") ? handledForClientsMs : handledForMs);
-  return handled.every(isKept) ? handled : handled.filter(isKept);
-};
+const keptHandled = (handled: HandledEntry[], now: Date): HandledEntry[] =>
+  handled.every((entry) => isRemembered(entry, now))
+    ? handled
+    : handled.filter((entry) => isRemembered(entry, now));
 
 const earliest = (timers: Timer[]): Date | undefined =>
   timers.reduce<Date | undefined>(

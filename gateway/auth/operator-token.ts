@@ -1,29 +1,30 @@
 /** Owns the checks of an operator's access token, whoever issued it (contract, "Operator"). Issuing is the identity provider's. */
-import { readFileSync } from "node:fs";
-import {
-  createLocalJWKSet,
-  createRemoteJWKSet,
-  errors,
-  type JSONWebKeySet,
-  type JWTPayload,
-  type JWTVerifyGetKey,
-} from "jose";
-import { type Config, ConfigError } from "../../config/config.ts";
+import type { JWTPayload } from "jose";
+import type { Config } from "../../config/config.ts";
 import type { Principal } from "../../schemas/command.ts";
-import { Problem } from "../../schemas/problems.ts";
 import { type Role, roles } from "../../schemas/vocabulary.ts";
+import type { KeySource } from "./key-ring.ts";
 import { claimMissing, createVerifier, urnClaim, type VerifyToken } from "./verify-jwt.ts";
 
-type Settings = Pick<Config, "OPERATOR_AUDIENCE" | "OPERATOR_ISSUER" | "OPERATOR_JWKS" | "CLAIM_NAMESPACE">;
+type Settings = Pick<
+  Config,
+  "OPERATOR_AUDIENCE" | "PASSENGER_AUDIENCE" | "PARTNER_AUDIENCE" | "OPERATOR_ISSUER" | "CLAIM_NAMESPACE"
+>;
 
-/** @throws ConfigError when OPERATOR_JWKS names a file that holds no key set */
-export const createOperatorVerifier = (config: Settings, now: () => Date): VerifyToken => {
+/** The contract's issuer gives 15 minutes; another's may give more, and a token for ever is nobody's. */
+const lifetimeSecondsMax = 24 * 3600;
+
+export const createOperatorVerifier = (config: Settings, keys: KeySource, now: () => Date): VerifyToken => {
   const namespace = config.CLAIM_NAMESPACE;
   return createVerifier({
     algorithm: "RS256",
-    key: keySet(config.OPERATOR_JWKS),
+    keys,
     issuer: config.OPERATOR_ISSUER,
     audience: config.OPERATOR_AUDIENCE,
+    foreignAudiences: [config.PASSENGER_AUDIENCE, config.PARTNER_AUDIENCE],
+    // Issuers differ in whether they follow RFC 9068.
+    types: ["at+jwt", "jwt"],
+    lifetimeSeconds: lifetimeSecondsMax,
     requiredClaims: ["iat", `${namespace}/airline`, `${namespace}/role`, `${namespace}/operator_urn`],
     principal: (claims) => operatorOf(claims, namespace),
     now,
@@ -36,44 +37,16 @@ const operatorOf = (claims: JWTPayload, namespace: string): Principal => {
   const role = claims[`${namespace}/role`];
   if (!roles.includes(role as Role)) throw claimMissing(`${namespace}/role`);
   const airport = claims[`${namespace}/airport`];
+  const { sub } = claims;
   const principal: Principal = {
     surface: "operator",
     tenant: airline.id,
     urn: operator.text,
+    ...(sub === undefined || sub === operator.id ? {} : { subject: sub }),
     role: role as Role,
   };
   if (airport === undefined) return principal;
   // A scope that cannot be read must not turn into no scope.
   if (typeof airport !== "string" || !/^[A-Z]{3}$/.test(airport)) throw claimMissing(`${namespace}/airport`);
   return { ...principal, airport };
-};
-
-const keySet = (source: string): JWTVerifyGetKey => {
-  if (!/^https?:\/\//.test(source)) return localKeySet(source);
-  const remote = createRemoteJWKSet(new URL(source));
-  return async (header, token) => {
-    try {
-      return await remote(header, token);
-    } catch (error) {
-      const tokensFault = [
-        errors.JWKSNoMatchingKey,
-        errors.JWKSMultipleMatchingKeys,
-        errors.JOSENotSupported,
-      ];
-      if (tokensFault.some((kind) => error instanceof kind)) throw error;
-      throw new Problem("upstream/unavailable", "The identity provider's keys cannot be fetched.", {
-        failedDomain: "identity-provider",
-        retryAfterSeconds: 30,
-      });
-    }
-  };
-};
-
-const localKeySet = (file: string): JWTVerifyGetKey => {
-  try {
-    return createLocalJWKSet(JSON.parse(readFileSync(file, "utf8")) as JSONWebKeySet);
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? "not a key set";
-    throw new ConfigError(`Configuration: OPERATOR_JWKS: cannot read ${file} (${reason})`);
-  }
 };

@@ -1,15 +1,20 @@
-/** Owns partners' access tokens: signing after a client has proved its secret, checking, and the public key (contract, "Partner"). */
-import { createLocalJWKSet, importJWK, type JWK, type JWTPayload, SignJWT } from "jose";
+/** Owns partners' access tokens: signing after a client has proved its secret, and checking (contract, "Partner"). */
+import { type JWTPayload, SignJWT } from "jose";
 import type { Config } from "../../config/config.ts";
+import type { SigningKey } from "../../config/signing-keys.ts";
 import type { Principal } from "../../schemas/command.ts";
 import { urn } from "../../schemas/urn.ts";
 import { type Scope, scopes } from "../../schemas/vocabulary.ts";
+import type { KeySource } from "./key-ring.ts";
 import { claimMissing, createVerifier, urnClaim, type VerifyToken } from "./verify-jwt.ts";
 
-type Settings = Pick<Config, "AUTH_URL" | "CLAIM_NAMESPACE" | "PARTNER_AUDIENCE" | "partnerSigningKey">;
+type Settings = Pick<Config, "AUTH_URL" | "CLAIM_NAMESPACE" | "PARTNER_AUDIENCE">;
 
 export const partnerTokenLifetimeSeconds = 3600;
 const subjectSuffix = "@clients";
+const grantType = "client-credentials";
+/** RFC 9068 §2.1. */
+const tokenType = "at+jwt";
 
 /** A registration whose secret has been checked. */
 export interface PartnerClient {
@@ -22,19 +27,19 @@ export interface PartnerClient {
 
 export type SignPartnerToken = (client: PartnerClient) => Promise<string>;
 
-/** Signs with exactly the contract's claims. */
-export const createPartnerSigner = async (config: Settings, now: () => Date): Promise<SignPartnerToken> => {
-  const { kid } = config.partnerSigningKey;
-  const key = await importJWK(config.partnerSigningKey as JWK, "RS256");
-  return (client) => {
+/** Signs with exactly the contract's claims, and with the key that signs at that moment. */
+export const createPartnerSigner =
+  (config: Settings, signing: () => SigningKey, now: () => Date): SignPartnerToken =>
+  (client) => {
     const issuedAt = Math.floor(now().getTime() / 1000);
+    const { kid, key } = signing();
     return new SignJWT({
       scope: client.scopes.join(" "),
-      gty: "client-credentials",
+      gty: grantType,
       [`${config.CLAIM_NAMESPACE}/partner_urn`]: client.partnerUrn,
       [`${config.CLAIM_NAMESPACE}/tenant_urn`]: urn("airline", client.tenant),
     })
-      .setProtectedHeader({ alg: "RS256", kid, typ: "JWT" })
+      .setProtectedHeader({ alg: "RS256", kid, typ: tokenType })
       .setIssuer(config.AUTH_URL)
       .setSubject(client.clientId + subjectSuffix)
       .setAudience(config.PARTNER_AUDIENCE)
@@ -42,21 +47,16 @@ export const createPartnerSigner = async (config: Settings, now: () => Date): Pr
       .setExpirationTime(issuedAt + partnerTokenLifetimeSeconds)
       .sign(key);
   };
-};
 
-/** The key set that anyone may check partners' tokens with; no private member is in it. */
-export const partnerKeySet = (config: Settings): { keys: JWK[] } => {
-  const { kty, n, e, kid } = config.partnerSigningKey;
-  return { keys: [{ kty, n, e, kid, alg: "RS256", use: "sig" } as JWK] };
-};
-
-export const createPartnerVerifier = (config: Settings, now: () => Date): VerifyToken => {
+export const createPartnerVerifier = (config: Settings, keys: KeySource, now: () => Date): VerifyToken => {
   const namespace = config.CLAIM_NAMESPACE;
   return createVerifier({
     algorithm: "RS256",
-    key: createLocalJWKSet(partnerKeySet(config)),
+    keys,
     issuer: config.AUTH_URL,
     audience: config.PARTNER_AUDIENCE,
+    types: [tokenType],
+    lifetimeSeconds: partnerTokenLifetimeSeconds,
     requiredClaims: ["iat", "scope", "gty", `${namespace}/partner_urn`, `${namespace}/tenant_urn`],
     principal: (claims) => partnerOf(claims, namespace),
     now,
@@ -66,7 +66,8 @@ export const createPartnerVerifier = (config: Settings, now: () => Date): Verify
 const partnerOf = (claims: JWTPayload, namespace: string): Principal => {
   const partner = urnClaim(claims, `${namespace}/partner_urn`, "partner");
   const airline = urnClaim(claims, `${namespace}/tenant_urn`, "airline");
-  const { sub = "", scope } = claims;
+  const { sub = "", scope, gty } = claims;
+  if (gty !== grantType) throw claimMissing("gty");
   if (!sub.endsWith(subjectSuffix)) throw claimMissing("sub");
   if (typeof scope !== "string") throw claimMissing("scope");
   return {

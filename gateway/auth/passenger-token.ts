@@ -1,11 +1,16 @@
 /** Owns passengers' session tokens: signing, checking, and the cookie that can carry one (contract, "Passenger"). */
-import { createLocalJWKSet, importJWK, type JWK, type JWTPayload, SignJWT } from "jose";
+import { type JWTPayload, SignJWT } from "jose";
 import type { Config } from "../../config/config.ts";
+import type { SigningKey } from "../../config/signing-keys.ts";
 import type { Principal } from "../../schemas/command.ts";
 import { urn } from "../../schemas/urn.ts";
+import type { KeySource } from "./key-ring.ts";
 import { claimMissing, createVerifier, urnClaim, type VerifyToken } from "./verify-jwt.ts";
 
-type Settings = Pick<Config, "AUTH_URL" | "PASSENGER_AUDIENCE" | "passengerSigningKey">;
+type Settings = Pick<Config, "AUTH_URL" | "PASSENGER_AUDIENCE">;
+
+/** Ours alone: no other token of the house can be taken for a session (RFC 8725 §3.11). */
+const tokenType = "session+jwt";
 
 /** Seven days, absolute. */
 export const passengerSessionLifetimeSeconds = 7 * 24 * 3600;
@@ -26,21 +31,21 @@ export interface SignedSession {
 
 export type SignPassengerSession = (session: PassengerSession) => Promise<SignedSession>;
 
-/** Signs with exactly the contract's claims, which hold no `iat`: when a session began follows from `exp`, in whole seconds. */
-export const createPassengerSigner = async (
-  config: Settings,
-  now: () => Date,
-): Promise<SignPassengerSession> => {
-  const { kid } = config.passengerSigningKey;
-  const key = await importJWK(config.passengerSigningKey as JWK, "EdDSA");
-  return async (session) => {
+/**
+ * Signs with exactly the contract's claims, which hold no `iat`: when a session began follows from `exp`, in whole seconds. The key
+ * is the one that signs at that moment.
+ */
+export const createPassengerSigner =
+  (config: Settings, signing: () => SigningKey, now: () => Date): SignPassengerSession =>
+  async (session) => {
     const expiresAtSeconds = Math.floor(now().getTime() / 1000) + passengerSessionLifetimeSeconds;
+    const { kid, key } = signing();
     const token = await new SignJWT({
       case_urn: session.caseUrn,
       group_id: session.groupId,
       tenant: urn("airline", session.tenant),
     })
-      .setProtectedHeader({ alg: "EdDSA", kid, typ: "JWT" })
+      .setProtectedHeader({ alg: "EdDSA", kid, typ: tokenType })
       .setIssuer(config.AUTH_URL)
       .setSubject(urn("passenger-session", session.sessionId))
       .setAudience(config.PASSENGER_AUDIENCE)
@@ -48,20 +53,23 @@ export const createPassengerSigner = async (
       .sign(key);
     return { token, expiresAt: new Date(expiresAtSeconds * 1000) };
   };
-};
 
-export const createPassengerVerifier = (config: Settings, now: () => Date): VerifyToken => {
-  const { kty, crv, x, kid } = config.passengerSigningKey;
-  return createVerifier({
+export const createPassengerVerifier = (config: Settings, keys: KeySource, now: () => Date): VerifyToken =>
+  createVerifier({
     algorithm: "EdDSA",
-    key: createLocalJWKSet({ keys: [{ kty, crv, x, kid, alg: "EdDSA", use: "sig" } as JWK] }),
+    keys,
     issuer: config.AUTH_URL,
     audience: config.PASSENGER_AUDIENCE,
+    types: [tokenType],
+    lifetimeSeconds: passengerSessionLifetimeSeconds,
     requiredClaims: ["case_urn", "group_id", "tenant"],
     principal: passengerOf,
+    issuedAt,
     now,
   });
-};
+
+/** The verifier has made sure that `exp` is a number. */
+const issuedAt = ({ exp = 0 }: JWTPayload): number => exp - passengerSessionLifetimeSeconds;
 
 const passengerOf = (claims: JWTPayload): Principal => {
   const session = urnClaim(claims, "sub", "passenger-session");
@@ -70,15 +78,13 @@ const passengerOf = (claims: JWTPayload): Principal => {
   if (ofCase.tenant !== airline.id) throw claimMissing("case_urn");
   const { group_id: groupId } = claims;
   if (typeof groupId !== "string" || groupId === "") throw claimMissing("group_id");
-  // The verifier has made sure that `exp` is a number.
-  const tokenIssuedAt = (claims.exp ?? 0) - passengerSessionLifetimeSeconds;
   return {
     surface: "passenger",
     tenant: airline.id,
     urn: session.text,
     caseId: ofCase.id,
     groupId,
-    tokenIssuedAt,
+    tokenIssuedAt: issuedAt(claims),
   };
 };
 

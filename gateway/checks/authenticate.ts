@@ -3,15 +3,24 @@ import type { Principal } from "../../schemas/command.ts";
 import { systemPrincipal } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { urn } from "../../schemas/urn.ts";
+import type { Revocations } from "../../streams/revocations.ts";
 import type { Tenant, TenantDirectory } from "../../streams/tenant-directory.ts";
 import { sessionOfCookie } from "../auth/passenger-token.ts";
 import { roleAllows, scopeAllows } from "../auth/roles.ts";
 import type { VerifyToken } from "../auth/verify-jwt.ts";
 import type { CompiledRoute } from "../compile-route.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { requireGrantedAccess } from "./granted-access.ts";
 
-/** One verifier per surface: a token is only ever shown to the one of the surface that was called. */
+/** One verifier per surface, with that surface's keys alone: a token is only ever shown to the one of the surface that was called. */
 export type Verifiers = Readonly<Record<"operator" | "passenger" | "partner", VerifyToken>>;
+
+/** Whom a token is held against. */
+export interface Authorities {
+  verifiers: Verifiers;
+  tenants: TenantDirectory;
+  revocations: Revocations;
+}
 
 /** RFC 6750 §2.1. Its length is bounded by the server's own limit on all headers together (4 KiB, else 431). */
 const bearer = /^Bearer +([A-Za-z0-9._~+/=-]+) *$/i;
@@ -41,13 +50,13 @@ export const authenticate = async (
   route: CompiledRoute,
   exchange: Exchange,
   airline: Tenant | undefined,
-  verifiers: Verifiers,
-  tenants: TenantDirectory,
+  { verifiers, tenants, revocations }: Authorities,
 ): Promise<Principal> => {
   if (route.public) return anonymous(airline);
   if (route.surface === "platform") throw new Error(`route ${route.id} is neither public nor on a surface`);
   const token = route.surface === "passenger" ? passengerToken(route, exchange) : bearerToken(exchange);
-  const principal = await verifiers[route.surface](token);
+  const { principal, presented } = await verifiers[route.surface](token);
+  requireGrantedAccess(presented, revocations);
   if (airline !== undefined && airline.code !== principal.tenant)
     throw new Problem("auth/foreign-tenant", "This session belongs to another airline's passengers.");
   if (tenants.byCode(principal.tenant) === undefined)

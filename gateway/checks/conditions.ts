@@ -1,21 +1,24 @@
-/** Owns the two headers that qualify a write: `Idempotency-Key` and `If-Match`. */
+/** Owns the headers that qualify a request: `Idempotency-Key` and `If-Match` of a write, `If-None-Match` of a read. */
 import { Problem } from "../../schemas/problems.ts";
 import type { CompiledRoute } from "../compile-route.ts";
+import { versionOfTag } from "../entity-tag.ts";
 import type { Exchange } from "../http/exchange.ts";
 
 export interface Conditions {
   idempotencyKey: string | undefined;
   expectedVersion: number | undefined;
+  /** As sent; empty where it is absent or does not count. */
+  ifNoneMatch: string;
 }
 
 const printableKey = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
-const versionTag = /^"(\d{1,15})"$/;
 
 /** @throws Problem validation/malformed when a header that counts on this route cannot be read */
 export const readConditions = (route: CompiledRoute, exchange: Exchange): Conditions => {
-  const { idempotencyKey, ifMatch } = exchange.headers;
-  if (route.rate === "read") return { idempotencyKey: undefined, expectedVersion: undefined };
+  const { idempotencyKey, ifMatch, ifNoneMatch } = exchange.headers;
+  if (route.rate !== "write") return { idempotencyKey: undefined, expectedVersion: undefined, ifNoneMatch };
   return {
+    ifNoneMatch: "",
     idempotencyKey: route.idempotent && idempotencyKey !== "" ? keyOf(idempotencyKey) : undefined,
     expectedVersion: ifMatch === "" || ifMatch === "*" ? undefined : versionOf(ifMatch),
   };
@@ -28,8 +31,8 @@ const keyOf = (header: string): string => {
 };
 
 const versionOf = (header: string): number => {
-  const version = versionTag.exec(header)?.[1];
+  const version = versionOfTag(header);
   if (version === undefined)
     throw new Problem("validation/malformed", 'If-Match takes one ETag as it was given out, such as "7".');
-  return Number(version);
+  return version;
 };

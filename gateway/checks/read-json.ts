@@ -8,7 +8,9 @@ const depthMax = 32;
 const prototypeKeys: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 /** Control characters other than tab, line feed and carriage return, and halves of surrogate pairs. */
 const unprintable = /[^\P{Cc}\t\n\r]|\p{Cs}/u;
-const jsonMediaType = /^application\/json *(; *charset *= *"?utf-8"? *)?$/i;
+/** `application/json` or a type built on it (RFC 6839 §3.1); it has no parameter, but many clients name the one encoding. */
+const jsonMediaType =
+  /^application\/(?:[\w!#$&^.-]+\+)?json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** A body as it came: the value, and how many bytes it was. */
@@ -26,11 +28,14 @@ export const readJson = async (exchange: Exchange): Promise<JsonBody> => {
   const { contentType, contentEncoding } = exchange.headers;
   // Size before media type: a body that is declared too large is refused by the exchange at once.
   const body = await exchange.body();
-  if (!jsonMediaType.test(contentType) || !/^(identity)?$/i.test(contentEncoding))
-    throw new Problem(
-      "validation/media-type",
-      "Send `Content-Type: application/json`, in UTF-8, uncompressed.",
-    );
+  if (!jsonMediaType.test(contentType))
+    throw new Problem("validation/media-type", "Send `Content-Type: application/json`, in UTF-8.", {
+      accept: "application/json",
+    });
+  if (!/^(identity)?$/i.test(contentEncoding))
+    throw new Problem("validation/media-type", "Send the body without a Content-Encoding.", {
+      acceptEncoding: "identity",
+    });
   const value = parseJson(body);
   inspect(value, []);
   return { value, bytes: body.length };

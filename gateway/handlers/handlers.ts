@@ -1,6 +1,7 @@
 /** Owns what answers a checked request: the general way to an actor and back, and the table of the gateway's own handlers. They return; they never write. */
 import type { Accepted } from "../../schemas/command.ts";
 import { type CheckedRequest, commandOf, type Dispatch, queryOf, type StageCommand } from "../dispatch.ts";
+import { namesTag, tagOfRead, tagOfVersion } from "../entity-tag.ts";
 import type { HttpAnswer } from "../http/exchange.ts";
 import type { HandlerName } from "../route.ts";
 
@@ -29,15 +30,22 @@ export const createRouteHandler =
     }
   };
 
-/** The success that a row promises. The ETag is the entity's version: the command's, or the one that a view shows. */
+/** The success that a row promises, with its entity tag where there is a version or a read; 304 to who has it already. */
 export const answer = (
-  { route }: CheckedRequest,
+  { route, ifNoneMatch }: CheckedRequest,
   { ok, version = shownVersion(ok), created }: Accepted,
-): HttpAnswer => ({
-  status: created === false ? route.successUnlessCreated : route.success,
-  headers: version === undefined ? route.headers : [...route.headers, ["ETag", `"${version}"`]],
-  body: route.produces === "text/html" ? (ok as { html: string }).html : JSON.stringify(ok),
-});
+): HttpAnswer => {
+  const body = route.produces === "text/html" ? (ok as { html: string }).html : JSON.stringify(ok);
+  const status = created === false ? route.successUnlessCreated : route.success;
+  if (!route.tagged) {
+    const headers: HttpAnswer["headers"] =
+      version === undefined ? route.headers : [...route.headers, ["ETag", tagOfVersion(version)]];
+    return { status, headers, body };
+  }
+  const tag = tagOfRead(body, version);
+  const headers: HttpAnswer["headers"] = [...route.headers, ["ETag", tag]];
+  return namesTag(ifNoneMatch, tag) ? { status: 304, headers, body: undefined } : { status, headers, body };
+};
 
 const shownVersion = (view: unknown): number | undefined => {
   const { version } = (view ?? {}) as { version?: unknown };

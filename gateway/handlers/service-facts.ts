@@ -1,7 +1,9 @@
 /** Owns what the service says of itself: its keys, its descriptions, whether it lives and whether it is ready. */
 import { Problem } from "../../schemas/problems.ts";
+import type { KeyRing } from "../auth/key-ring.ts";
 import type { CheckedRequest } from "../dispatch.ts";
 import type { HttpAnswer } from "../http/exchange.ts";
+import type { KeySetFile } from "../routes/platform.ts";
 import { answer, type Handler } from "./handlers.ts";
 
 /** What stands behind the gateway, by name, and whether it can be used. */
@@ -10,10 +12,17 @@ export interface Readiness {
   checks: Record<string, unknown>;
 }
 
-export const createShowKeySet = (keySet: { keys: unknown[] }): Handler => {
-  const body = Buffer.from(JSON.stringify(keySet));
-  return async (request) => fixed(request, body);
-};
+/** Of one surface where the path names its file, else of both: as they are at this moment. */
+export const createShowKeySet =
+  ({ partner, passenger }: Record<"partner" | "passenger", Pick<KeyRing, "published">>): Handler =>
+  async (request) => {
+    const { file } = request.params as { file?: KeySetFile };
+    const keys = [
+      ...(file === "passenger.json" ? [] : partner.published()),
+      ...(file === "partner.json" ? [] : passenger.published()),
+    ];
+    return answer(request, { ok: { keys } });
+  };
 
 /** @param documents ready to send, by surface */
 export const createShowDescription =
@@ -35,7 +44,10 @@ export const createReportReadiness =
   (readiness: () => Readiness): Handler =>
   async (request) => {
     const state = readiness();
-    return { ...answer(request, { ok: state }), status: state.ready ? 200 : 503 };
+    const failing = Object.keys(state.checks).filter((name) => state.checks[name] === false);
+    if (state.ready) return answer(request, { ok: state });
+    const told = answer(request, { ok: { ...state, failedDomain: failing.join(", ") } });
+    return { ...told, status: 503, headers: [...told.headers, ["Retry-After", "30"]] };
   };
 
 const fixed = ({ route }: CheckedRequest, body: Buffer): HttpAnswer => ({

@@ -5,8 +5,9 @@
 
 import * as uWS from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
+import type { BlockList } from "node:net";
 import { Problem } from "../../schemas/problems.ts";
-import { readableAddress } from "./address.ts";
+import { clientAddress, readableAddress } from "./address.ts";
 import { Load } from "./load.ts";
 
 /** Answers above this are offered to the socket in parts, so that a slow reader costs no copy of the whole. */
@@ -25,8 +26,12 @@ export interface RequestHeaders {
   readonly origin: string;
   readonly contentType: string;
   readonly contentEncoding: string;
+  readonly accept: string;
   readonly idempotencyKey: string;
   readonly ifMatch: string;
+  readonly ifNoneMatch: string;
+  /** `Access-Control-Request-Method`: the request is a browser's preflight for this method. */
+  readonly preflightFor: string;
 }
 
 export interface HttpAnswer {
@@ -54,7 +59,7 @@ export interface Exchange {
   readonly query: string;
   readonly headers: RequestHeaders;
   readonly hasBody: boolean;
-  /** The peer's address; empty once the client has gone. */
+  /** The client's address, seen through our own proxies; empty once the client has gone. */
   address(): string;
   /** Starts keeping the body; to be called in the same tick as the request came. More than the limit is dropped. */
   collectBody(limitBytes: number): void;
@@ -87,6 +92,12 @@ type ListenOnHost = (
   done: (socket: ListenSocket) => void,
 ) => unknown;
 
+export interface ListenOptions {
+  closeGraceMs?: number;
+  /** Whose `X-Forwarded-For` is believed; undefined: nobody's. */
+  proxies?: BlockList | undefined;
+}
+
 /**
  * Listens and hands every request to `handle`, which must call `respond` in the end.
  * @param port 0: any free one
@@ -96,11 +107,11 @@ export const listen = async (
   host: string,
   port: number,
   handle: (exchange: Exchange) => void,
-  closeGraceMs = closeGraceMsDefault,
+  { closeGraceMs = closeGraceMsDefault, proxies }: ListenOptions = {},
 ): Promise<HttpServer> => {
   const app = uWS.App();
   const load = new Load();
-  app.any("/*", (res, req) => handle(new UwsExchange(res, req, load)));
+  app.any("/*", (res, req) => handle(new UwsExchange(res, req, load, proxies)));
   const socket = await new Promise<ListenSocket>((resolve) => {
     // Without the exclusive flag a second process would share the port in silence.
     (app.listen as unknown as ListenOnHost).call(app, host, port, exclusivePort, resolve);
@@ -133,8 +144,12 @@ class UwsExchange implements Exchange {
   readonly hasBody: boolean;
   readonly #res: uWS.HttpResponse;
   readonly #load: Load;
+  readonly #proxies: BlockList | undefined;
+  readonly #forwardedFor: string;
   /** Undefined: sent in chunks, of unknown length. */
   readonly #declaredBytes: number | undefined;
+  /** Where its body ends depends on who reads it: nothing that follows on the connection can be trusted. */
+  readonly #unclear: boolean;
   #open = true;
   #answered = false;
   #bodyState: BodyState = "ignored";
@@ -142,11 +157,13 @@ class UwsExchange implements Exchange {
   #receivedBytes = 0;
   #reader: { resolve: (body: Buffer) => void; reject: (error: Error) => void } | undefined;
 
-  constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, load: Load) {
+  constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, load: Load, proxies: BlockList | undefined) {
     res.onAborted(() => this.#abort());
     load.begin();
     this.#res = res;
     this.#load = load;
+    this.#proxies = proxies;
+    this.#forwardedFor = proxies === undefined ? "" : forwardedFor(req);
     this.method = req.getCaseSensitiveMethod().toUpperCase();
     this.path = req.getUrl();
     this.query = req.getQuery() ?? "";
@@ -157,20 +174,26 @@ class UwsExchange implements Exchange {
       cookie: req.getHeader("cookie"),
       host: req.getHeader("host"),
       traceparent: req.getHeader("traceparent"),
-      origin: reading ? "" : req.getHeader("origin"),
+      origin: req.getHeader("origin"),
+      accept: req.getHeader("accept"),
       contentType: reading ? "" : req.getHeader("content-type"),
       contentEncoding: reading ? "" : req.getHeader("content-encoding"),
       idempotencyKey: reading ? "" : req.getHeader("idempotency-key"),
       ifMatch: reading ? "" : req.getHeader("if-match"),
+      ifNoneMatch: reading ? req.getHeader("if-none-match") : "",
+      preflightFor: this.method === "OPTIONS" ? req.getHeader("access-control-request-method") : "",
     };
     const length = req.getHeader("content-length");
     const chunked = length === "" && req.getHeader("transfer-encoding") !== "";
     this.#declaredBytes = chunked ? undefined : Number(length);
     this.hasBody = chunked || (this.#declaredBytes ?? 0) > 0;
+    this.#unclear = this.hasBody && saysTwoLengths(req);
   }
 
   address(): string {
-    return this.#open ? readableAddress(Buffer.from(this.#res.getRemoteAddress())) : "";
+    if (!this.#open) return "";
+    const peer = readableAddress(Buffer.from(this.#res.getRemoteAddress()));
+    return this.#proxies === undefined ? peer : clientAddress(peer, this.#forwardedFor, this.#proxies);
   }
 
   collectBody(limitBytes: number): void {
@@ -185,6 +208,10 @@ class UwsExchange implements Exchange {
 
   body(): Promise<Buffer> {
     if (!this.#open) return Promise.reject(new RequestAborted());
+    if (this.#unclear)
+      return Promise.reject(
+        new Problem("validation/malformed", "The request names two lengths of its body; send one."),
+      );
     if (this.#bodyState === "complete") return Promise.resolve(this.#takeBody());
     if (this.#bodyState === "too-large") return Promise.reject(tooLarge());
     return new Promise((resolve, reject) => {
@@ -196,7 +223,7 @@ class UwsExchange implements Exchange {
     if (!this.#open || this.#answered) return;
     this.#answered = true;
     this.#chunks = [];
-    const close = this.#load.draining || this.#leavesTooMuchUnread();
+    const close = this.#load.draining || this.#unclear || this.#leavesTooMuchUnread();
     this.#res.cork(() => {
       this.#res.writeStatus(statusLine(answer.status));
       for (const [name, value] of answer.headers) this.#res.writeHeader(name, value);
@@ -206,10 +233,10 @@ class UwsExchange implements Exchange {
 
   #end({ status, body }: HttpAnswer, close: boolean): void {
     const res = this.#res;
-    if (this.method === "HEAD" || status === 204) {
+    if (this.method === "HEAD" || status === 204 || status === 304) {
       // RFC 9110 §9.3.2: HEAD has the headers of GET. The server must not be told this length as its own: it
       // would wait for the bytes and break the connection at the next request.
-      if (status !== 204 && body !== undefined)
+      if (status !== 204 && status !== 304 && body !== undefined)
         res.writeHeader("Content-Length", String(Buffer.byteLength(body)));
       if (close) res.endWithoutBody(0, true);
       else res.endWithoutBody();
@@ -277,6 +304,24 @@ class UwsExchange implements Exchange {
     this.#reader?.reject(new RequestAborted());
   }
 }
+
+/** All of them: some proxies add a header of their own below the client's, and `getHeader` would give the client's. */
+const forwardedFor = (req: uWS.HttpRequest): string => {
+  const values: string[] = [];
+  req.forEach((name, value) => {
+    if (name === "x-forwarded-for") values.push(value);
+  });
+  return values.join(",");
+};
+
+/** RFC 9112 §6.3: differing lengths are refused. The server below takes the first and leaves it at that. */
+const saysTwoLengths = (req: uWS.HttpRequest): boolean => {
+  const lengths = new Set<string>();
+  req.forEach((name, value) => {
+    if (name === "content-length") lengths.add(value);
+  });
+  return lengths.size > 1;
+};
 
 const tooLarge = (): Problem =>
   new Problem(

@@ -1,5 +1,7 @@
 /** Owns the passenger surface's table (contract, "Passenger API"). Which airline is meant is told by the host. */
 import Type from "typebox";
+import { NotificationView } from "../../schemas/notification.ts";
+import { PageQuery, pageOf } from "../../schemas/page.ts";
 import {
   AcceptOfferBody,
   DeclineOfferBody,
@@ -25,7 +27,6 @@ const decision = {
   method: "post",
   prefixes: ["/v1"],
   rate: "write",
-  idempotent: true,
   cache: "purge",
   success: 200,
   response: OfferView,
@@ -85,6 +86,16 @@ export const passengerRoutes = [
     query: "sub-case.voucher-html",
     produces: "text/html",
     response: Type.String({ description: "A page in HTML." }),
+  },
+  {
+    ...read,
+    id: "listMyNotifications",
+    path: "/me/notifications",
+    summary: "List the messages sent to one's group",
+    description: "SMS, e-mail and WhatsApp, newest first.",
+    querystring: Type.Object(PageQuery),
+    query: "sub-case.notifications",
+    response: pageOf(NotificationView, "NotificationPage"),
   },
   {
     ...decision,

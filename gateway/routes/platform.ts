@@ -12,6 +12,18 @@ const fact = {
   success: 200,
 } as const;
 
+const keySetFiles = ["partner.json", "passenger.json"] as const;
+export type KeySetFile = (typeof keySetFiles)[number];
+
+const KeySetView = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object({ kty: Type.String(), kid: Type.String(), alg: Type.String(), use: Type.String() }),
+    ),
+  },
+  { title: "KeySet" },
+);
+
 export const platformRoutes = [
   {
     id: "issueAccessToken",
@@ -37,11 +49,25 @@ export const platformRoutes = [
     describedIn: ["partner"],
     path: "/.well-known/jwks.json",
     summary: "Read the public keys",
-    description: "What partners' access tokens are signed with (RFC 7517).",
+    description:
+      "What partners' access tokens and passengers' sessions are signed with (RFC 7517). Keep them for five minutes at most: a new key is published longer than that before it signs.",
     cache: "public",
     handler: "showKeySet",
-    response: Type.Object({ keys: Type.Array(Type.Object({ kty: Type.String(), kid: Type.String() })) }),
+    response: KeySetView,
     problems: [],
+  },
+  {
+    ...fact,
+    id: "showKeySetOfSurface",
+    describedIn: ["passenger", "partner"],
+    path: "/.well-known/jwks/{file}",
+    summary: "Read one surface's public keys",
+    description: "Whoever checks tokens of one surface needs no key of another.",
+    params: Type.Object({ file: Type.Enum([...keySetFiles]) }),
+    cache: "public",
+    handler: "showKeySet",
+    response: KeySetView,
+    problems: ["not-found/resource"],
   },
   {
     ...fact,
@@ -58,6 +84,7 @@ export const platformRoutes = [
   },
   {
     ...fact,
+    rate: "exempt",
     id: "reportLiveness",
     describedIn: ["operator"],
     path: "/health/live",
@@ -69,13 +96,18 @@ export const platformRoutes = [
   },
   {
     ...fact,
+    rate: "exempt",
     id: "reportReadiness",
     describedIn: ["operator"],
     path: "/health/ready",
     summary: "Ask whether it is ready for requests",
-    description: "200 when it is; 503 with the same body until then.",
+    description: "200 when it is; until then 503 with the same members, what fails, and `Retry-After`.",
     handler: "reportReadiness",
-    response: Type.Object({ ready: Type.Boolean(), checks: Type.Object({}) }),
+    response: Type.Object({
+      ready: Type.Boolean(),
+      checks: Type.Object({}),
+      failedDomain: Type.Optional(Type.String({ description: "Which checks fail; only with 503." })),
+    }),
     problems: [],
   },
 ] as const satisfies readonly Route[];

@@ -119,6 +119,7 @@ const describe = (partner: PartnerView & Partial<RegisteredPartner>): string =>
       )
       .join(", "),
     "rotate by": partner.rotateBy,
+    "limit met": partner.limitMet && `${partner.limitMet.at} (${partner.limitMet.limit})`,
     "client secret": partner.clientSecret,
     "webhook secret": partner.webhookSecret,
   });

@@ -14,6 +14,8 @@ export interface Reach {
   documents(): Promise<{ mongodb: MongoClient; databasePrefix: string }>;
   /** What the instance seals its secrets with. @throws StartFailure when it cannot be read here */
   sealKey(): Promise<Buffer>;
+  /** The operators' issuer's address. */
+  operatorIssuer(): string;
 }
 
 export interface Answer {

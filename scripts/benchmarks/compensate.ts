@@ -240,7 +240,7 @@ const textOf = (figures: {
   const cpuSum = Object.values(figures.cpuSeconds).reduce((a, b) => a + b, 0);
   const cores = ratio(cpuSum, elapsedSeconds, 2);
   return [
-    `${sagas} groups compensated at ${perSecond} a second (no rate limits in force), vendors answer after ${vendorLatencyMs} ms`,
+    `${sagas} groups compensated at ${perSecond} a second (limits counted, but raised so that none is met), vendors answer after ${vendorLatencyMs} ms`,
     `the interface promises 202 in under ${promisedMs} ms`,
     `each starts a saga (a commit): ${lineOf(starting)}`,
     `then repeats of the same payloads (no commit): ${lineOf(repeating)}`,

@@ -110,16 +110,20 @@ const loadOnce = async (target: Target, seconds: number, signal: AbortSignal): P
   return { ...measured, cpuMicroseconds: rounded(cpuMicroseconds, 1) };
 };
 
-/** Loads the targets in turn, after warming each up, so that whatever else the machine does meets them all. */
+/**
+ * Loads the targets in turn, after warming each up, so that whatever else the machine does meets them all.
+ * @param load of one target for so long; default: the same GET again and again
+ */
 export const loadInTurns = async (
   targets: readonly Target[],
   options: { rounds: number; seconds: number; signal: AbortSignal; say(line: string): void },
+  load: (target: Target, seconds: number, signal: AbortSignal) => Promise<Round> = loadOnce,
 ): Promise<LoadFigures[]> => {
-  for (const target of targets) await loadOnce(target, options.seconds, options.signal);
+  for (const target of targets) await load(target, options.seconds, options.signal);
   const rounds = new Map<string, Round[]>(targets.map(({ name }) => [name, []]));
   for (let i = 0; i < options.rounds; i++) {
     for (const target of targets) {
-      const round = await loadOnce(target, options.seconds, options.signal);
+      const round = await load(target, options.seconds, options.signal);
       options.say(`${target.name}: ${rounded(round.requestsPerSecond, 0)} requests/s`);
       rounds.get(target.name)?.push(round);
     }

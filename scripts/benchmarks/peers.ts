@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { keyFiles } from "../supervisor/keys.ts";
 import type { Running } from "../supervisor/running.ts";
 import { startScript } from "../supervisor/script-process.ts";
+import type { BareRoute } from "./bare-peer.ts";
 import type { OwnInstance } from "./instance.ts";
 
 const peer = (
@@ -47,3 +48,16 @@ export const startHelloPeer = (
   server: "uws" | "node",
   signal: AbortSignal,
 ): Promise<Running> => peer(own, `hello-${server}`, { script: "hello-peer.ts", args: [server], signal });
+
+/** The actors of the service behind uWebSockets.js alone. */
+export const startBarePeer = (
+  own: Pick<OwnInstance, "folder">,
+  routes: readonly BareRoute[],
+  environment: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Running> =>
+  peer(own, "bare", {
+    script: "bare-peer.ts",
+    env: { ...environment, BARE_ROUTES: JSON.stringify(routes) },
+    signal,
+  });

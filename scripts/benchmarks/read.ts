@@ -127,7 +127,7 @@ const textOf = (figures: {
     `load average ${figures.load.before} before, ${figures.load.after} after`,
     "Both read the case, its sub-cases, waves and review items with the same driver from the same document server and answer",
     "the same JSON. Ours asks which revisions stand and reads whole only the sub-cases that have changed since it last showed",
-    "them; it also has correlation, traceparent, route and URN checks, and calls its actors through Moleculer. Fastify has a",
+    "them; it also has correlation, traceparent, route, rate and URN checks, and calls its actors through Moleculer. Fastify has a",
     "compiled response schema, calls the driver directly and reads every sub-case each time.",
     "",
     comparison(figures.results, figures.ratios),

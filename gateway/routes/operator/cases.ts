@@ -15,6 +15,7 @@ import {
   OpenCaseManuallyBody,
   ReasonBody,
 } from "../../../schemas/case.ts";
+import { DashboardView } from "../../../schemas/dashboard.ts";
 import { PageQuery, pageOf } from "../../../schemas/page.ts";
 import { Urn } from "../../../schemas/urn.ts";
 import { WaveView } from "../../../schemas/wave.ts";
@@ -30,7 +31,6 @@ const allocation = {
     "Searches hotels for the approved demand that is not yet allocated and assigns groups to them. It runs on its own; its wave tells how it went.",
   role: "OPS_SUPERVISOR",
   rate: "write",
-  idempotent: true,
   command: "case.allocate",
   entity: "caseUrn",
   success: 202,
@@ -51,7 +51,6 @@ const standing = {
   method: "post",
   prefixes: ["", "/v1"],
   rate: "write",
-  idempotent: true,
   params: caseParams,
   body: ReasonBody,
   entity: "caseUrn",
@@ -69,10 +68,9 @@ export const caseRoutes = [
     prefixes: ["", "/v1"],
     summary: "Declare a disruption by hand",
     description:
-      "For drills, tests, or when the airline's feed is down. The same `externalEventId` gives the same case again.",
+      "For drills, tests, or when the airline's feed is down. The same `externalEventId` gives the same case again. With `kind`, which takes an ADMIN, everything runs with simulated vendors and nobody outside hears of it.",
     role: "OPS_SUPERVISOR",
     rate: "write",
-    idempotent: true,
     body: OpenCaseManuallyBody,
     command: "case.open-manually",
     success: 201,
@@ -94,6 +92,22 @@ export const caseRoutes = [
     success: 200,
     response: pageOf(CaseListItem, "CasePage"),
     problems: ["auth/foreign-airport"],
+  },
+  {
+    id: "getDashboard",
+    surface: "operator",
+    method: "get",
+    path: "/cases/dashboard",
+    prefixes: ["/v1"],
+    summary: "Look over the night",
+    description:
+      "Open cases, their groups and rooms, demands that wait for a decision, review items, and the cases that need somebody first. Sections whose owner has not answered within 3 s are left out and named in `partialFailures`. An operator scoped to one airport sees that airport's cases alone.",
+    role: "AIRPORT_OPERATOR",
+    rate: "read",
+    query: "case.dashboard",
+    success: 200,
+    response: DashboardView,
+    problems: [],
   },
   {
     id: "getCase",
@@ -159,7 +173,6 @@ export const caseRoutes = [
       "Runs the saga (room, voucher, card, ride, message, offer) of a group that waits or has failed, or a stuck rollback again. It runs on its own. The same payload again gives the same `correlationUrn`; an outdated `version` is refused with the current one.",
     role: "AIRPORT_OPERATOR",
     rate: "write",
-    idempotent: true,
     params: Type.Object({ subCaseUrn: Urn("sub-case") }),
     body: CompensateBody,
     command: "sub-case.compensate",

@@ -1,7 +1,6 @@
 /** Owns the operator rows about direct contracts: seeing them and agreeing terms. */
-import Type from "typebox";
-import { ContractBody, ContractView } from "../../../schemas/contract.ts";
-import { PageQuery, pageOf } from "../../../schemas/page.ts";
+import { ContractBody, ContractListQuery, ContractView } from "../../../schemas/contract.ts";
+import { pageOf } from "../../../schemas/page.ts";
 import type { Route } from "../../route.ts";
 
 export const contractRoutes = [
@@ -12,14 +11,15 @@ export const contractRoutes = [
     path: "/contracts",
     prefixes: ["/v1"],
     summary: "List active direct contracts",
-    description: "Those that haven't ended, newest first, each with the rooms left in the nights to come.",
+    description:
+      "Those that haven't ended, newest first, each with the rooms left in the nights to come. With `status` a page may hold fewer than `limit`; `hasMore` tells.",
     role: "OPS_SUPERVISOR",
     rate: "read",
-    querystring: Type.Object(PageQuery),
+    querystring: ContractListQuery,
     query: "contract.list",
     success: 200,
     response: pageOf(ContractView, "ContractPage"),
-    problems: [],
+    problems: ["auth/foreign-airport"],
   },
   {
     id: "putContract",
@@ -32,7 +32,6 @@ export const contractRoutes = [
       "With `contractUrn` the terms of that contract are replaced as a whole; rooms that were taken stay taken, so a smaller block only stops new sales. Its rooms are sold under the vendor name `direct`.",
     role: "OPS_SUPERVISOR",
     rate: "write",
-    idempotent: true,
     body: ContractBody,
     command: "contract.put",
     success: 201,

@@ -1,14 +1,17 @@
-/** Owns the operator rows about demand: asking for rooms, deciding, the queue and the summary. */
+/** Owns the operator rows about demand: asking for rooms, deciding, the queue, the summary, and freezes of an airport. */
 import Type from "typebox";
 import {
   DemandDecisionBody,
+  DemandFreezeView,
   DemandRequestBody,
   DemandSummary,
   DemandView,
+  FreezeDemandBody,
   PendingApproval,
 } from "../../../schemas/demand.ts";
 import { PageQuery, pageOf } from "../../../schemas/page.ts";
 import { Urn } from "../../../schemas/urn.ts";
+import { AirportCode } from "../../../schemas/vocabulary.ts";
 import type { Route } from "../../route.ts";
 
 const caseParams = Type.Object({ caseUrn: Urn("case") });
@@ -20,7 +23,6 @@ const decision = {
   prefixes: ["", "/v1"],
   role: "OPS_SUPERVISOR",
   rate: "write",
-  idempotent: true,
   params: Type.Object({ demandUrn: Urn("demand") }),
   body: DemandDecisionBody,
   success: 200,
@@ -39,7 +41,6 @@ export const demandRoutes = [
     description: "Approved at once where the policy allows it; else it waits for a supervisor.",
     role: "AIRPORT_OPERATOR",
     rate: "write",
-    idempotent: true,
     params: caseParams,
     body: DemandRequestBody,
     command: "case.request-demand",
@@ -96,5 +97,55 @@ export const demandRoutes = [
     success: 200,
     response: DemandSummary,
     problems: ["auth/foreign-airport"],
+  },
+  {
+    id: "freezeDemand",
+    surface: "operator",
+    method: "post",
+    path: "/demand/freezes",
+    prefixes: ["/v1"],
+    summary: "Freeze demand at an airport",
+    description:
+      "Pending demand of its open cases is rejected with this reason, and so is what is asked for until the freeze is lifted or over; approved demand goes on. Groups that wait for rooms get a manual review item. An airport has one freeze at a time.",
+    role: "OPS_SUPERVISOR",
+    rate: "write",
+    body: FreezeDemandBody,
+    command: "case.freeze-demand",
+    success: 201,
+    response: DemandFreezeView,
+    problems: ["auth/foreign-airport", "conflict/state", "conflict/concurrent-write"],
+  },
+  {
+    id: "listDemandFreezes",
+    surface: "operator",
+    method: "get",
+    path: "/demand/freezes",
+    prefixes: ["/v1"],
+    summary: "List freezes of demand",
+    description: "By airport; without those that were lifted.",
+    role: "AIRPORT_OPERATOR",
+    rate: "read",
+    querystring: Type.Object({ airport: Type.Optional(AirportCode), ...PageQuery }),
+    query: "case.freezes",
+    success: 200,
+    response: pageOf(DemandFreezeView, "DemandFreezePage"),
+    problems: ["auth/foreign-airport"],
+  },
+  {
+    id: "liftDemandFreeze",
+    surface: "operator",
+    method: "delete",
+    path: "/demand/freezes/{freezeUrn}",
+    prefixes: ["/v1"],
+    summary: "Lift a freeze of demand",
+    description: "What was rejected stays rejected: ask for the rooms again.",
+    role: "OPS_SUPERVISOR",
+    rate: "write",
+    params: Type.Object({ freezeUrn: Urn("demand-freeze") }),
+    command: "case.lift-freeze",
+    entity: "freezeUrn",
+    success: 200,
+    response: DemandFreezeView,
+    problems: ["auth/foreign-airport", "conflict/state", "conflict/version", "conflict/concurrent-write"],
   },
 ] as const satisfies readonly Route[];

@@ -29,7 +29,6 @@ const reviewWrite = {
   surface: "operator",
   method: "post",
   rate: "write",
-  idempotent: true,
   params: reviewParams,
   entity: "reviewUrn",
   success: 200,

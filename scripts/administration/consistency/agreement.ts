@@ -19,7 +19,7 @@ const lettersOf: Readonly<Record<SubCaseStatus, string>> = {
   PROCESSING: "WHAB",
   OFFER_READY: "BO",
   RESOLVED: "RCO",
-  ROLLING_BACK: "ABRUMX",
+  ROLLING_BACK: "ABRUMXN",
   DECLINED: "DMX",
   FAILED: "FMX",
   COMPENSATION_FAILED: "UMX",

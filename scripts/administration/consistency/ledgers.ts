@@ -142,7 +142,8 @@ interface Believed {
 const believed = (subCase: SubCaseRow): Believed[] => {
   const { reservation, payment, card, ride } = subCase;
   const all: Believed[] = [];
-  if (reservation?.bookingId !== undefined && hasRoom(subCase)) {
+  // What a person has booked by phone stands in no vendor's book.
+  if (reservation?.bookingId !== undefined && reservation.byHand === undefined && hasRoom(subCase)) {
     const { vendor, bookingId: id, reference } = reservation;
     all.push({ vendor, kind: "booking", id, reference });
   }

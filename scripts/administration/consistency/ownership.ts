@@ -47,6 +47,8 @@ interface Picture {
   subCases: Map<string, SubCaseRow>;
   /** Sub-cases to which a wave's assignment or an operator's compensation is on its way. */
   assigned: Set<string>;
+  /** Sub-cases that are about to be made, or to hear who is in their group now. */
+  regrouped: Set<string>;
   /** `<case id>/<group id>` with an item on a person's desk, or with one on its way there. */
   onDesk: Set<string>;
   /** `<case id>/<group id>` of whom their case is about to hear. */
@@ -124,8 +126,15 @@ const reviewsOf = async (database: Db, cases: readonly { _id: string }[]): Promi
   return rows;
 };
 
-/** Resolutions that actors/review gives by itself: the case was closed, or another wave has found rooms. */
-const nobodysWord: ReadonlySet<string> = new Set(["CASE_CLOSED", "HOUSED"]);
+/** Resolutions that actors/review gives by itself: the case was closed or changed, or another wave has found rooms. */
+const nobodysWord: ReadonlySet<string> = new Set([
+  "CASE_CLOSED",
+  "HOUSED",
+  "SPLIT",
+  "MERGED",
+  "LOCAL_RESIDENT",
+  "NEXT_FLIGHT_KNOWN",
+]);
 
 const pictureOf = (read: {
   found: SubCaseRow[];
@@ -138,6 +147,7 @@ const pictureOf = (read: {
   const onDesk = new Set<string>();
   const settledByHand = new Set<string>();
   const assigned = new Set<string>();
+  const regrouped = new Set<string>();
   /** Reopened cases, and items of theirs, that are about to be on a desk again. */
   const reinstated = new Set<string>();
   const note = (groups: Set<string>, caseId: string, affected: readonly string[]): void => {
@@ -148,6 +158,11 @@ const pictureOf = (read: {
     const name = parsed?.root === "cmd" ? `${parsed.owner}.${parsed.what}` : "";
     const setsGoing = name === "sub-case.assign" || name === "sub-case.compensate";
     if (setsGoing && parsed?.id !== undefined) assigned.add(parsed.id);
+    if (name === "sub-case.regroup" && parsed?.id !== undefined) regrouped.add(parsed.id);
+    if (name === "sub-case.open-many") {
+      const { groups } = (JSON.parse(payload) as { data: { groups: { subCaseId: string }[] } }).data;
+      for (const { subCaseId } of groups) regrouped.add(subCaseId);
+    }
     const bringsBack = name === "review.reopen-case" || name === "review.reinstate";
     if (bringsBack && parsed?.id !== undefined) reinstated.add(parsed.id);
     if (name !== "review.open") continue;
@@ -163,6 +178,7 @@ const pictureOf = (read: {
   return {
     subCases: new Map(read.found.map((row) => [row._id, row])),
     assigned,
+    regrouped,
     onDesk,
     noted,
     settledByHand,
@@ -194,6 +210,7 @@ const faultOf = (
   picture: Picture,
 ): string | undefined => {
   const { one, group, atCase } = about;
+  if (picture.regrouped.has(group.subCaseId)) return undefined;
   const subCase = picture.subCases.get(group.subCaseId);
   if (atCase || subCase === undefined) {
     if (!atCase) return "handed over by the case, and no sub-case has them.";

@@ -190,7 +190,7 @@ t.test("a passenger's login", async (t) => {
   t.same(Object.keys(answer.json).sort(), ["caseUrn", "expiresAt", "sessionToken"]);
   t.equal(answer.json.caseUrn, caseUrn);
   const token = answer.json.sessionToken as string;
-  t.same(decodeProtectedHeader(token), { alg: "EdDSA", kid: "passenger-1", typ: "JWT" });
+  t.same(decodeProtectedHeader(token), { alg: "EdDSA", kid: "passenger-1", typ: "session+jwt" });
   const { exp, ...rest } = decodeJwt(token);
   t.same(rest, {
     iss: config.AUTH_URL,
@@ -245,9 +245,11 @@ t.test("the partners' token endpoint", async (t) => {
   t.equal(answer.status, 200);
   t.equal(answer.headers["cache-control"], "no-store");
   const { access_token: token, ...rest } = answer.json;
+  t.same(decodeProtectedHeader(token), { alg: "RS256", kid: "partner-1", typ: "at+jwt" });
   t.same(rest, { token_type: "Bearer", expires_in: 3600 });
   const keySet = (await gateway.ask("/.well-known/jwks.json")).json;
   t.same(Object.keys(keySet.keys[0]).sort(), ["alg", "e", "kid", "kty", "n", "use"], "nothing private");
+  t.same(Object.keys(keySet.keys[1]).sort(), ["alg", "crv", "kid", "kty", "use", "x"], "nothing private");
   const { payload } = await jwtVerify(token, createLocalJWKSet(keySet), { algorithms: ["RS256"] });
   const { iat, exp, ...claimed } = payload;
   t.same(claimed, {

@@ -8,11 +8,15 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from "j
 import { ServiceBroker, type ServiceSchema } from "moleculer";
 import { pino } from "pino";
 import { type Config, readConfig } from "../../../config/config.ts";
+import type { Route } from "../../../gateway/route.ts";
 import { allRoutes } from "../../../gateway/routes/all.ts";
 import { type GatewayParts, startGateway } from "../../../gateway/start.ts";
 import type { Command, Query, Reply } from "../../../schemas/command.ts";
 import type { Role } from "../../../schemas/vocabulary.ts";
+import { raisedRates } from "../../../scripts/benchmarks/raised-rates.ts";
 import type { KnownClosing } from "../../../streams/closed-cases.ts";
+import type { KeptAnswers, KeptEntry } from "../../../streams/kept-answers.ts";
+import { EndedSessions, RevocationList } from "../../../streams/revocations.ts";
 import type { Tenant, TenantDirectory } from "../../../streams/tenant-directory.ts";
 
 export const claims = "https://stopover.example/claims";
@@ -74,6 +78,9 @@ export interface TestGateway {
   logged: string[];
   /** Closed and reopened cases by id, as this gateway knows them. */
   closings: Map<string, KnownClosing>;
+  /** Withdrawn access, as this gateway knows it. */
+  revoked: RevocationList;
+  ended: EndedSessions;
   ask(path: string, asked?: Asked): Promise<Answered>;
   close(): Promise<void>;
 }
@@ -85,7 +92,19 @@ const echo: Act = (_envelope, name) => ({ ok: { answeredBy: name, html: `<p>${na
 export const startTestGateway = async (
   settings: Record<string, string> = {},
   leaveOut: readonly string[] = [],
-  more: Partial<Pick<GatewayParts, "stage" | "closedCases">> = {},
+  more: Partial<
+    Pick<
+      GatewayParts,
+      | "stage"
+      | "closedCases"
+      | "now"
+      | "revocations"
+      | "partnerTiers"
+      | "openGatewayLine"
+      | "keptAnswers"
+      | "routes"
+    >
+  > = {},
 ): Promise<TestGateway> => {
   const folder = mkdtempSync(join(tmpdir(), "gateway-"));
   const { keys, files } = await writeKeys(folder);
@@ -97,16 +116,20 @@ export const startTestGateway = async (
     CAPTCHA_DEVELOPMENT_TOKEN: captcha,
     BASE_URL: "https://stopover.test",
     ...files,
+    ...raisedRates,
     ...settings,
   });
   const acts = new Map<string, Act>();
   const received: TestGateway["received"] = [];
   const broker = new ServiceBroker({ logger: false });
-  for (const service of standIns(leaveOut, acts, received)) broker.createService(service);
+  for (const service of standIns(more.routes ?? allRoutes, leaveOut, acts, received))
+    broker.createService(service);
   await broker.start();
   let aheadMs = 0;
   const logged: string[] = [];
   const closings: TestGateway["closings"] = new Map();
+  const revoked = new RevocationList();
+  const ended = new EndedSessions();
   const gateway = await startGateway({
     config,
     broker,
@@ -115,6 +138,11 @@ export const startTestGateway = async (
       standing: (caseId) => closings.get(caseId),
       untilOpen: async (caseId) => closings.get(caseId)?.open !== false,
     },
+    revocations: {
+      withdrawalOf: (token) => (revoked.holds(token) ? "revoked" : ended.hold(token) ? "ended" : undefined),
+    },
+    keptAnswers: keptInMemory(),
+    partnerTiers: { of: () => undefined },
     log: pino({ level: "warn" }, { write: (line: string) => logged.push(line) }),
     now: () => new Date(Date.now() + aheadMs),
     readiness: () => ({ ready: aheadMs === 0, checks: { clock: aheadMs === 0 } }),
@@ -128,6 +156,8 @@ export const startTestGateway = async (
     received,
     logged,
     closings,
+    revoked,
+    ended,
     act: (name, act) => acts.set(name, act),
     skewMs: (ms) => {
       aheadMs = ms;
@@ -142,16 +172,39 @@ export const startTestGateway = async (
   };
 };
 
+/** One process's memory in place of a bucket. */
+const keptInMemory = (): KeptAnswers => {
+  const held = new Map<string, { entry: KeptEntry; revision: number }>();
+  let revisions = 0;
+  return {
+    read: async (key) => held.get(key),
+    write: async (key, entry, revision) => {
+      if ((held.get(key)?.revision ?? 0) !== revision) return undefined;
+      revisions += 1;
+      held.set(key, { entry, revision: revisions });
+      return revisions;
+    },
+  };
+};
+
+/** What the gateway calls beside what its routes name. */
+const behindTheGateway = [
+  "identity.pnr-login",
+  "identity.authenticate-partner",
+  "identity.note-limit-exceeded",
+];
+
 const standIns = (
+  routes: readonly Route[],
   leaveOut: readonly string[],
   acts: ReadonlyMap<string, Act>,
   received: TestGateway["received"],
 ): ServiceSchema[] => {
-  const names = allRoutes.flatMap((route) =>
+  const names = routes.flatMap((route) =>
     "command" in route ? [route.command] : "query" in route ? [route.query] : [],
   );
   const services = new Map<string, ServiceSchema>();
-  for (const name of [...names, "identity.pnr-login", "identity.authenticate-partner"]) {
+  for (const name of [...names, ...behindTheGateway]) {
     const [actor = "", verb = ""] = name.split(".");
     if (leaveOut.includes(actor)) continue;
     const service = services.get(actor) ?? { name: actor, actions: {} };
@@ -214,7 +267,10 @@ const ask = async (agent: Agent, port: number, path: string, asked: Asked = {}):
     headers: {
       ...(bytes === undefined
         ? {}
-        : { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(bytes) }),
+        : {
+            "Content-Type": "application/json",
+            ...("Transfer-Encoding" in headers ? {} : { "Content-Length": Buffer.byteLength(bytes) }),
+          }),
       ...headers,
     },
   });
@@ -241,16 +297,17 @@ export interface Signing {
   key?: CryptoKey | Uint8Array;
   alg?: string;
   kid?: string;
+  typ?: string;
 }
 
-const sign = (payload: Changes, key: CryptoKey | Uint8Array, alg: string, kid: string): Promise<string> =>
-  new SignJWT(JSON.parse(JSON.stringify(payload))).setProtectedHeader({ alg, kid }).sign(key);
+const sign = (payload: Changes, { key, ...header }: Required<Signing>): Promise<string> =>
+  new SignJWT(JSON.parse(JSON.stringify(payload))).setProtectedHeader(header).sign(key);
 
 export const operatorToken = (
   { keys, config }: Pick<TestGateway, "keys" | "config">,
   role: Role = "ADMIN",
   changes: Changes = {},
-  { key = keys.operator, alg = "RS256", kid = "operator-1" }: Signing = {},
+  { key = keys.operator, alg = "RS256", kid = "operator-1", typ = "JWT" }: Signing = {},
 ): Promise<string> =>
   sign(
     {
@@ -265,16 +322,14 @@ export const operatorToken = (
       [`${claims}/operator_urn`]: "urn:operator:7",
       ...changes,
     },
-    key,
-    alg,
-    kid,
+    { key, alg, kid, typ },
   );
 
 export const partnerToken = (
   { keys, config }: Pick<TestGateway, "keys" | "config">,
   scope: string,
   changes: Changes = {},
-  { key = keys.partner, alg = "RS256", kid = "partner-1" }: Signing = {},
+  { key = keys.partner, alg = "RS256", kid = "partner-1", typ = "at+jwt" }: Signing = {},
 ): Promise<string> =>
   sign(
     {
@@ -289,15 +344,13 @@ export const partnerToken = (
       [`${claims}/tenant_urn`]: "urn:airline:XN",
       ...changes,
     },
-    key,
-    alg,
-    kid,
+    { key, alg, kid, typ },
   );
 
 export const passengerToken = (
   { keys, config }: Pick<TestGateway, "keys" | "config">,
   changes: Changes = {},
-  { key = keys.passenger, alg = "EdDSA", kid = "passenger-1" }: Signing = {},
+  { key = keys.passenger, alg = "EdDSA", kid = "passenger-1", typ = "session+jwt" }: Signing = {},
 ): Promise<string> =>
   sign(
     {
@@ -310,9 +363,7 @@ export const passengerToken = (
       tenant: "urn:airline:XN",
       ...changes,
     },
-    key,
-    alg,
-    kid,
+    { key, alg, kid, typ },
   );
 
 export const bearer = (token: string): Record<string, string> => ({ Authorization: `Bearer ${token}` });

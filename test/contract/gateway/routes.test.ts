@@ -1,6 +1,6 @@
 /** Owns the suite that every row of the route tables must pass, made from the tables themselves. */
 import t from "tap";
-import { bodyBytesDefault, pathsOf, type Route, successesOf } from "../../../gateway/route.ts";
+import { bodyBytesDefault, isTagged, pathsOf, type Route, successesOf } from "../../../gateway/route.ts";
 import { allRoutes } from "../../../gateway/routes/all.ts";
 import { exampleOf } from "../../../gateway/schema-example.ts";
 import { roles, scopes } from "../../../schemas/vocabulary.ts";
@@ -27,14 +27,17 @@ const isProblem = problemCheck(gateway);
 /** A URN of the first kind that the parameter takes, owned by the airline. */
 const pathWith = (route: Route, path: string, airline: string): string =>
   path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
-    const schema = route.params!.properties[name] as { urn?: string[]; examples: string[] };
-    const kind = schema.urn?.includes("case") ? "case" : schema.urn?.[0];
-    return kind === undefined ? String(schema.examples[0]) : `urn:${kind}:${airline}-${ulid}`;
+    const schema = route.params!.properties[name]!;
+    const { urn: kinds } = schema as { urn?: string[] };
+    const kind = kinds?.includes("case") ? "case" : kinds?.[0];
+    return kind === undefined ? String(exampleOf(schema)) : `urn:${kind}:${airline}-${ulid}`;
   });
 
 const queryOf = (route: Route): string => {
   const required = (route.querystring?.required ?? []) as string[];
-  const pairs = required.map((name) => `${name}=${String(exampleOf(route.querystring!.properties[name]!))}`);
+  const pairs = required.map(
+    (name) => `${name}=${encodeURIComponent(String(exampleOf(route.querystring!.properties[name]!)))}`,
+  );
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 };
 
@@ -62,7 +65,7 @@ for (const route of allRoutes) {
       t.equal(answer.status, route.success, answer.text);
       t.match(answer.headers["content-type"], route.produces ?? "application/json");
       t.equal(answer.headers.traceparent, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
-      t.equal(answer.headers.etag, '"3"');
+      t.match(answer.headers.etag, isTagged(route) ? /^"3-[\w-]{16}"$/ : /^"3"$/);
       const [{ name, envelope } = { name: "none", envelope: undefined }] = gateway.received;
       t.equal(name, "command" in route ? route.command : route.query);
       t.match(envelope, {
@@ -148,7 +151,7 @@ for (const route of allRoutes) {
 
     t.test(`${route.method} ${path}: other methods`, async (t) => {
       const where = pathWith(route, path, "XN");
-      const answer = await gateway.ask(where, { method: "DELETE" });
+      const answer = await gateway.ask(where, { method: "TRACE" });
       isProblem(t, answer, "not-found/method");
       t.match(answer.headers.allow, route.method.toUpperCase());
       const options = await gateway.ask(where, { method: "OPTIONS" });

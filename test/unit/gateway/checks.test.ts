@@ -11,6 +11,7 @@ import { compileRoute } from "../../../gateway/compile-route.ts";
 import { readableAddress } from "../../../gateway/http/address.ts";
 import type { Exchange } from "../../../gateway/http/exchange.ts";
 import { createProblemTeller } from "../../../gateway/problem-response.ts";
+import { takesIdempotencyKey } from "../../../gateway/route.ts";
 import { Router } from "../../../gateway/router.ts";
 import { allRoutes } from "../../../gateway/routes/all.ts";
 import { exampleOf } from "../../../gateway/schema-example.ts";
@@ -235,11 +236,13 @@ t.test("rows", async (t) => {
   const ids = allRoutes.map(({ id }) => id);
   t.equal(new Set(ids).size, ids.length, "ids are unique");
   for (const route of allRoutes) {
-    const compiled = compileRoute(route);
+    const [compiled, ...others] = compileRoute(route);
+    t.equal(others.length, route.prefixes.length - 1, `${route.id}: one for each prefix`);
     if (route.body !== undefined)
-      t.ok(compiled.matchBody?.(exampleOf(route.body), 1), `${route.id}: its example fits`);
-    t.equal(route.rate === "read", route.method === "get", `${route.id}: rate and method`);
-    t.equal("command" in route && route.idempotent !== true, false, `${route.id}: every command takes a key`);
+      t.ok(compiled?.matchBody?.(exampleOf(route.body), 1), `${route.id}: its example fits`);
+    if (route.method === "get") t.not(route.rate, "write", `${route.id} reads`);
+    else t.equal(route.rate, "write", `${route.id}: what is no GET may cost as much as a write`);
+    if ("command" in route) t.ok(takesIdempotencyKey(route), `${route.id}: a command takes a key`);
   }
   const { params: _left, ...without } = allRoutes.find(({ id }) => id === "getCase")!;
   t.throws(() => compileRoute(without as never), { message: /getCase: path parameters/ });

@@ -167,6 +167,7 @@ t.test("HEAD, 204 and 304 on a kept connection", async (t) => {
   t.match(head, /\r\n\r\n$/, "no body");
   t.match(await ask("OPTIONS", "/204"), /^HTTP\/1.1 204 No Content(?!.*Content-Length)/s);
   t.match(await ask("HEAD", "/204"), /^HTTP\/1.1 204/);
+  t.match(await ask("GET", "/304"), /^HTTP\/1.1 304 Not Modified(?!.*Content-Length)/s);
   t.match(await ask("GET", "/200"), "X-Method: GET");
   t.match(await ask("PROPFIND", "/200"), "X-Method: PROPFIND");
 });
@@ -227,7 +228,7 @@ t.test("a stop finishes what is under way", async (t) => {
 
 t.test("a stop does not wait for ever", async (t) => {
   const asked = Promise.withResolvers<Exchange>();
-  const server = await listen(host, 0, asked.resolve, 50);
+  const server = await listen(host, 0, asked.resolve, { closeGraceMs: 50 });
   const client = new Client(server.port).send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   const exchange = await asked.promise;
   await server.close();

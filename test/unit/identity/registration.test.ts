@@ -133,6 +133,65 @@ t.test("attempts at a registration", async (t) => {
   }
 });
 
+t.test("a limit that a partner has met", async (t) => {
+  const minuteMs = 60_000;
+  const limit = "60 reads a minute for a partner of tier 3";
+  const met = (windowMs: number, now = later(windowMs + 5000)) =>
+    command("note-limit-exceeded", { windowStartedAt: later(windowMs).toISOString(), limit }, now);
+  const active = after(begin("a"), complete("a"));
+  const noted = after(begin("a"), complete("a"), met(0));
+  const decided = (state: RegistrationState | undefined, move: Received) => decideRegistration(state, move);
+  t.same(
+    decided(active, met(0)),
+    [{ type: "identity.partner-limit-met", data: { windowStartedAt: start, limit } }],
+    "the first",
+  );
+  t.same(decided(noted, met(0)), [], "another gateway's of the same minute");
+  t.same(decided(noted, met(-minuteMs)), [], "a late one");
+  t.equal(decided(noted, met(minuteMs)).length, 1, "the next minute");
+  t.match(
+    decided(active, met(60 * minuteMs, later(1000))),
+    [{ data: { windowStartedAt: later(1000) } }],
+    "a gateway's clock that is ahead silences nobody",
+  );
+  t.throws(() => decided(undefined, met(0)), { code: "not-found/resource" });
+  t.throws(() => decided(after(begin("a")), met(0)), { code: "conflict/state" });
+
+  const change = {
+    id: "XN-tower",
+    command: {
+      ...met(0),
+      principal: { surface: "system" as const, tenant: "XN", urn: "urn:user:system-gateway" },
+    },
+    before: active,
+    after: noted as RegistrationState,
+    events: decided(active, met(0)),
+  };
+  const sent = messagesOf(registrations, change).map(({ subject, payload }) => [
+    subject,
+    JSON.parse(payload).data,
+  ]);
+  const windowStartedAt = start.toISOString();
+  t.match(sent, [
+    ["int.XN.partner.limit-exceeded.XN-tower", { partner: "urn:partner:XN-tower", windowStartedAt, limit }],
+    [
+      "int.XN.audit.recorded.XN-tower",
+      {
+        action: "identity.note-limit-exceeded",
+        principal: "urn:user:system-gateway",
+        after: { clientId: "XN-tower", windowStartedAt, limit },
+      },
+    ],
+  ]);
+  const view = registrations.view(noted as RegistrationState, {
+    id: "XN-tower",
+    version: 2,
+    command: met(0),
+  });
+  t.match(view, { limitMet: { at: windowStartedAt, limit } }, "administrators see it");
+  t.notMatch(JSON.stringify(sent), attributes.contact, "whom to tell is looked up when it is told");
+});
+
 t.test("the audit hears of what was done and of nothing secret", async (t) => {
   const told = (before: RegistrationState | undefined, move: Received) => {
     const events = decideRegistration(before, move);
@@ -147,8 +206,14 @@ t.test("the audit hears of what was done and of nothing secret", async (t) => {
     ...told(active, command("store-client-secret", { hash: hashOf("new"), revokeFormer: false }, later(1))),
     ...told(active, command("note-webhook-secret", {}, later(2))),
   ];
+  const sent = messages.map((text) => JSON.parse(text));
+  t.match(
+    sent.filter(({ name }) => name !== undefined),
+    [{ name: "identity.announce-tier", entity: "XN-tower", data: {} }],
+    "once registered, the gateways are to know its tier",
+  );
   t.strictSame(
-    messages.map((text) => JSON.parse(text).data.action),
+    sent.filter(({ type }) => type === "audit.recorded").map(({ data }) => data.action),
     ["identity.register-partner", "identity.rotate-client-secret", "identity.rotate-webhook-secret"],
     "the beginning is the service's own",
   );

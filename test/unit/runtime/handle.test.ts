@@ -17,14 +17,14 @@ interface Thing {
 type Outcome = { refuses: Problem } | { events: number };
 
 /** A handler of one thing, which stands at version 4 or isn't there, and the writes that it makes. */
-const handlerOf = (outcome: Outcome, stands = true) => {
+const handlerOf = (outcome: Outcome, stands = true, handled: object[] = []) => {
   const writes: Document[] = [];
   const document = {
     _id: "XN-1",
     revision: 9,
     version: 4,
     schemaVersion: 1,
-    handled: [],
+    handled,
     outbox: [],
     outboxCount: 0,
     status: "DONE",
@@ -115,4 +115,23 @@ t.test("the version that was seen counts only for a change", async (t) => {
   const settled = handlerOf({ events: 0 });
   t.match(await settled.handle(command(3)), { meta: { version: 4 } }, "what is done already is answered");
   t.strictSame(settled.writes, []);
+});
+
+t.test("a command that comes again", async (t) => {
+  const ago = (hours: number) => new Date(evening.getTime() - hours * 3_600_000);
+  /** Its id, when it was handled, whether that still counts. */
+  const table: [string, Date, boolean][] = [
+    ["api:1", ago(0), true],
+    ["api:1", ago(24), true],
+    ["api:1", ago(24.01), false],
+    ["event:1", ago(0), true],
+    ["event:1", ago(30), true],
+    ["api:2", ago(0), false],
+  ];
+  for (const [id, at, repeated] of table) {
+    const { handle, writes } = handlerOf({ events: 1 }, true, [{ id, at, version: 3 }]);
+    const asked = { ...command(), id: id === "api:2" ? "api:1" : id };
+    t.match(await handle(asked), { repeated }, `${id}, ${at.toISOString()}`);
+    t.equal(writes.length, repeated ? 0 : 1);
+  }
 });

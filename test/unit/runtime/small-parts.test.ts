@@ -2,7 +2,7 @@
 import t from "tap";
 import { causedId, derivedId, freshId, freshSecret, mintTraceparent } from "../../../actors/runtime/clock.ts";
 import { faultsOf, type KillPoint } from "../../../actors/runtime/faults.ts";
-import { decodeCursor, encodeCursor, limitOf, slicePage } from "../../../actors/runtime/page.ts";
+import { decodeCursor, encodeCursor, limitOf, pageOf, slicePage } from "../../../actors/runtime/page.ts";
 import { KeyedQueue } from "../../../actors/runtime/serial.ts";
 import { backoffMs } from "../../../streams/consume.ts";
 
@@ -93,6 +93,17 @@ t.test("pages", async (t) => {
     [["a", "b", "c"], 2, { items: ["A", "B"], nextCursor: encodeCursor("b"), hasMore: true }],
   ] as const;
   for (const [found, limit, page] of table) t.strictSame(slicePage([...found], limit, keyOf, map), page);
+  const list = ["c", "b", "a"];
+  const first = pageOf(list, { limit: 2 }, keyOf, map);
+  t.strictSame(first, { items: ["C", "B"], nextCursor: encodeCursor("b"), hasMore: true });
+  const rest = { items: ["A"], nextCursor: null, hasMore: false };
+  t.strictSame(
+    pageOf(["d", ...list], { limit: 2, cursor: first.nextCursor }, keyOf, map),
+    rest,
+    "one was added",
+  );
+  for (const cursor of ["!", encodeCursor("z")])
+    t.throws(() => pageOf(list, { cursor }, keyOf, map), { code: "validation/query" });
 });
 
 t.test(
