@@ -1,0 +1,153 @@
+// One call of each route that succeeds, with the weakest role or scope that may make it. A route without its line here fails
+// the matrix. What a line names is not named by another one where success changes it.
+import type { Call } from "../../harness/clients.ts";
+import { smallFlight } from "../../harness/instance.ts";
+import { contractBody, dayFromNow } from "./terms.ts";
+import type { World } from "./world.ts";
+
+export type Example = (world: World) => Pick<Call, "params" | "query" | "body" | "token">;
+
+const reason = { reason: "Agreed with the duty manager" };
+const resolution = { resolution: "SETTLED", ...reason };
+const ofCase: Example = ({ xn }) => ({ params: { caseUrn: xn.caseUrn } });
+const ofReservation: Example = ({ xn }) => ({ params: { reservationUrn: xn.reservationUrn } });
+const stay = { checkIn: dayFromNow(1), nights: 1, rooms: 1 };
+const bare: Example = () => ({});
+const decision: Example = () => ({ body: {} });
+
+const manualFlight = (departure: string) => ({
+  number: "XN1",
+  origin: "JFK",
+  destination: "LIS",
+  scheduledDeparture: departure,
+  status: "CANCELLED",
+});
+
+export const examples: Readonly<Record<string, Example>> = {
+  openCaseManually: () => {
+    const { flight } = smallFlight("XN", "by-hand", 1);
+    return {
+      body: {
+        externalEventId: "XN-by-hand",
+        flight: manualFlight(flight.scheduledDeparture),
+        passengerGroups: [{ passengers: [{ pnr: "HANDED", lastName: "Lovelace", cabinClass: "ECONOMY" }] }],
+      },
+    };
+  },
+  listCases: bare,
+  getCase: ofCase,
+  getDashboard: bare,
+  getManifest: ofCase,
+  closeCase: ({ spare }) => ({ params: { caseUrn: spare.closable }, body: reason }),
+  reopenCase: ({ spare }) => ({ params: { caseUrn: spare.closed }, body: reason }),
+  compensate: ({ spare }) => ({ params: { subCaseUrn: spare.compensable }, body: {} }),
+  allocateCase: ({ spare }) => ({ params: { caseUrn: spare.allocatable[0] }, body: {} }),
+  allocate: ({ spare }) => ({ body: { caseUrn: spare.allocatable[1] } }),
+  bookRooms: ({ spare }) => ({ params: { caseUrn: spare.bookable }, body: {} }),
+  overrideWave: ({ spare: { choice } }) => ({
+    params: { waveUrn: choice.waveUrn },
+    body: { groupId: choice.groupId, hotelUrn: choice.hotelUrn, ...reason },
+  }),
+  rerunWave: ({ spare }) => ({ params: { waveUrn: spare.repeatable }, body: {} }),
+  getWave: ({ xn }) => ({ params: { waveUrn: xn.waveUrn } }),
+  groupPassengers: ({ spare: { regroup } }) => ({
+    params: { caseUrn: regroup.caseUrn },
+    body: { groups: regroup.pairs[1].map((urn) => ({ passengerUrns: [urn] })), ...reason },
+  }),
+  splitGroup: ({ spare: { regroup } }) => ({
+    params: { caseUrn: regroup.caseUrn, groupId: regroup.splittable },
+    body: { into: regroup.pairs[0].map((urn) => [urn]), ...reason },
+  }),
+  mergeGroups: ({ spare: { regroup } }) => ({
+    params: { caseUrn: regroup.caseUrn },
+    body: { groupIds: regroup.mergeable, ...reason },
+  }),
+  reaccommodate: ({ spare: { regroup } }) => ({
+    params: { caseUrn: regroup.caseUrn },
+    body: {
+      nextFlight: { number: "XN486", scheduledDeparture: `${dayFromNow(3)}T14:00:00Z` },
+      ...reason,
+    },
+  }),
+  freezeDemand: ({ freezable }) => ({ body: { airport: freezable(), ...reason } }),
+  listDemandFreezes: bare,
+  liftDemandFreeze: ({ spare }) => ({ params: { freezeUrn: spare.freeze } }),
+  searchAirports: () => ({ query: { q: "lon" } }),
+  searchHotels: () => ({ body: { airport: "JFK", ...stay } }),
+  listHotels: bare,
+  listCaseHotels: ofCase,
+  invalidateHotels: () => ({ query: { airport: "JFK" } }),
+  getReservation: ofReservation,
+  getReservationVoucher: ofReservation,
+  reserveManually: ({ spare: { handheld } }) => ({
+    body: {
+      ...handheld,
+      ...stay,
+      hotel: { name: "Harbour Rooms", address: "7 Quay Street" },
+      confirmationNumber: "HR-20871",
+      totalMinor: 18_900,
+      currency: "USD",
+      ...reason,
+    },
+  }),
+  requestDemand: ({ xn }) => ({
+    params: { caseUrn: xn.caseUrn },
+    body: { type: "INCREMENTAL", roomsRequested: 1 },
+  }),
+  approveDemand: ({ spare }) => ({ params: { demandUrn: spare.demands[0] }, body: reason }),
+  rejectDemand: ({ spare }) => ({ params: { demandUrn: spare.demands[1] }, body: reason }),
+  listPendingApprovals: bare,
+  getDemandSummary: ofCase,
+  createPolicy: ({ xn }) => ({
+    body: { name: "Another", context: { airport: "JFK", airline: xn.airline.urn }, tiers: ["CREW"] },
+  }),
+  activatePolicy: ({ spare }) => ({ params: { policyUrn: spare.draft } }),
+  deactivatePolicy: ({ spare }) => ({ params: { policyUrn: spare.draft } }),
+  patchPolicy: ({ spare }) => ({
+    params: { policyUrn: spare.draft },
+    body: { patch: { name: "Renamed" }, ...reason },
+  }),
+  getPolicy: ({ xn }) => ({ params: { policyUrn: xn.policyUrn } }),
+  listActivePolicies: bare,
+  resolvePolicy: () => ({ query: { airport: "JFK", tier: "ECONOMY" } }),
+  listContracts: bare,
+  putContract: ({ xn }) => ({ body: { ...contractBody("JFK", "Renewed"), contractUrn: xn.contractUrn } }),
+  getCaseProgress: ofCase,
+  listManualReview: bare,
+  claimReview: ({ spare }) => ({ params: { reviewUrn: spare.reviews[0] } }),
+  resolveReview: ({ spare }) => ({ params: { reviewUrn: spare.reviews[1] }, body: resolution }),
+  resolveReviewAtDesk: ({ spare }) => ({ params: { reviewUrn: spare.reviews[2] }, body: resolution }),
+  listReservations: ofCase,
+  getCaseAudit: ofCase,
+  getEntityAudit: ({ xn }) => ({ params: { entityUrn: xn.caseUrn } }),
+  listRevocations: bare,
+  revokeAccess: () => ({ body: { subject: "a-lost-account", ...reason } }),
+  liftRevocation: ({ spare }) => ({ params: { revocationUrn: spare.revocation } }),
+
+  logIn: ({ booking, clients }) => ({ body: { ...booking, captcha: clients.instance.captcha } }),
+  getMe: bare,
+  getMyOffer: bare,
+  getMyVoucher: bare,
+  listMyNotifications: bare,
+  acceptMyOffer: decision,
+  declineMyOffer: ({ sessions }) => ({ token: sessions.decliner, body: {} }),
+
+  pushDisruption: () => ({ body: smallFlight("XN", "pushed", 1) }),
+  getPartnerCase: ofCase,
+  listPartnerCases: bare,
+  testWebhook: bare,
+
+  issueAccessToken: ({ clients, xn }) => ({
+    body: {
+      grant_type: "client_credentials",
+      client_id: xn.airline.partners[0]?.clientId,
+      client_secret: xn.airline.partners[0]?.clientSecret,
+      audience: clients.instance.audiences.partner,
+    },
+  }),
+  showKeySet: bare,
+  showKeySetOfSurface: () => ({ params: { file: "partner.json" } }),
+  showDescription: () => ({ params: { surface: "operator" } }),
+  reportLiveness: bare,
+  reportReadiness: bare,
+};

@@ -1,0 +1,148 @@
+// Every list of the tables walked item by item while others are added in between: nothing is told twice, and nothing that stood
+// at the start is left out.
+import type { Document } from "mongodb";
+import { ulid } from "ulid";
+import type { Route } from "../../../gateway/route.ts";
+import type { Page } from "../../../schemas/command.ts";
+import { idOf } from "../../../schemas/urn.ts";
+import type { Call } from "../../harness/clients.ts";
+import { smallFlight } from "../../harness/instance.ts";
+import { contractBody } from "./terms.ts";
+import type { World } from "./world.ts";
+
+export const isList = (route: Route): boolean =>
+  "nextCursor" in ((route.response as { properties?: object }).properties ?? {});
+
+/** Puts one more item onto a list. @param n different for each */
+type Add = (world: World, n: number) => Promise<unknown>;
+
+const admin = ({ clients, xn }: World) => clients.operatorToken(xn.airline.urn, "ADMIN");
+
+const anotherCase =
+  (airport: string, event: string): Add =>
+  async ({ clients, xn }, n) => {
+    const body = smallFlight("XN", `walk-${airport}-${ulid()}-${n}`, 1);
+    const { caseUrn } = (
+      await clients.pushed(xn.airline, { ...body, flight: { ...body.flight, originAirport: airport } })
+    ).body;
+    await clients.events.untilCount(event, 1, { caseUrn });
+  };
+
+/** A case gets no more groups while nobody amends its manifest: a copy of one stands for those to come. */
+const anotherGroup: Add = async ({ clients, xn }) => {
+  const groups = clients.documents.tenant("XN").collection<Document>("subCases");
+  const found = await groups.findOne({ _id: idOf(xn.subCaseUrn) as never });
+  const id = ulid();
+  const reservation = { ...found?.reservation, reservationId: `XN-${id}` };
+  const [candidate] = found?.assignment.candidates ?? [];
+  const candidates = [{ ...candidate, hotelUrn: `urn:hotel:walk-${id}` }];
+  await groups.insertOne({
+    ...found,
+    _id: `XN-${id}` as never,
+    subCaseId: `XN-${id}`,
+    groupId: id,
+    reservation,
+    candidate: 0,
+    assignment: { ...found?.assignment, candidates },
+  });
+};
+
+const anotherDemand: Add = async (world) =>
+  world.clients.call("requestDemand", {
+    token: await admin(world),
+    params: { caseUrn: world.xn.caseUrn },
+    body: { type: "INCREMENTAL", roomsRequested: 1 },
+  });
+
+const anotherPolicy: Add = async (world, n) => {
+  const token = await admin(world);
+  const airport = ["BOS", "SEA", "DEN", "ORD", "ATL", "DFW", "PHX", "LAS"][n] ?? "";
+  const body = { name: `Walk ${n}`, context: { airport }, tiers: ["CREW"] };
+  const { urn } = (await world.clients.call<{ urn: string }>("createPolicy", { token, body })).body;
+  await world.clients.call("activatePolicy", { token, params: { policyUrn: urn } });
+};
+
+const anotherFreeze: Add = async (world) =>
+  world.clients.call("freezeDemand", {
+    token: await admin(world),
+    body: { airport: world.freezable(), reason: "Fog" },
+  });
+
+/** What a search tells of is noted by and by: a copy stands for the next hotel. */
+const anotherHotel: Add = async ({ clients }) => {
+  const hotels = clients.documents.tenant("XN").collection<Document>("hotels");
+  const id = ulid();
+  await hotels.insertOne({
+    ...(await hotels.findOne({})),
+    _id: `walk-${id}` as never,
+    codes: [`direct:${id}`],
+  });
+};
+
+/** The airports of the world are a file. */
+const nothing: Add = async () => undefined;
+
+const anotherNotice: Add = async ({ clients, xn }, n) => {
+  const groups = clients.documents.tenant("XN").collection<Document>("subCases");
+  const at = new Date(Date.UTC(2026, 10, 21, 22, n));
+  const notice = { channel: "SMS", template: "offer-ready", recipient: "•••0142", messageId: ulid(), at };
+  await groups.updateMany({ caseId: idOf(xn.caseUrn) }, { $push: { notices: notice } as never });
+};
+
+/** One for each list; a list without its line fails the matrix. */
+export const adds: Readonly<Record<string, Add>> = {
+  listCases: anotherCase("JFK", "case.opened"),
+  listPartnerCases: anotherCase("JFK", "case.opened"),
+  listManualReview: anotherCase("LHR", "review.opened"),
+  getManifest: anotherGroup,
+  getCaseProgress: anotherGroup,
+  listReservations: anotherGroup,
+  listCaseHotels: anotherGroup,
+  listHotels: anotherHotel,
+  listDemandFreezes: anotherFreeze,
+  searchAirports: nothing,
+  listPendingApprovals: anotherDemand,
+  getCaseAudit: anotherDemand,
+  getEntityAudit: anotherDemand,
+  listActivePolicies: anotherPolicy,
+  listContracts: async (world, n) =>
+    world.clients.call("putContract", { token: await admin(world), body: contractBody("JFK", `Walk ${n}`) }),
+  listRevocations: async (world, n) =>
+    world.clients.call("revokeAccess", {
+      token: await admin(world),
+      body: { subject: `walk-${n}-${ulid()}`, reason: "Lost" },
+    }),
+  listMyNotifications: anotherNotice,
+};
+
+const nameOf = (item: unknown): string => {
+  const { urn, subCaseUrn } = item as { urn?: string; subCaseUrn?: string };
+  return urn ?? subCaseUrn ?? JSON.stringify(item);
+};
+
+const addedBefore = 3;
+const addedBetween = 4;
+
+/** @returns what was wrong; empty when the list is stable */
+export const walk = async (world: World, route: Route, call: Call): Promise<string[]> => {
+  const add = adds[route.id] as Add;
+  const page = async (query: Call["query"]) =>
+    (await world.clients.call<Page<unknown>>(route.id, { ...call, query: { ...call.query, ...query } })).body;
+  for (let n = 0; n < addedBefore; n++) await add(world, n);
+  const stood = (await page({ limit: 200 })).items.map(nameOf);
+  const wrong = stood.length < addedBefore ? [`${stood.length} items are too few to walk`] : [];
+  const told: string[] = [];
+  let cursor: string | null = null;
+  for (let n = 0; n < stood.length + addedBetween + 5; n++) {
+    const { items, nextCursor, hasMore }: Page<unknown> = await page({ limit: 1, ...(cursor && { cursor }) });
+    told.push(...items.map(nameOf));
+    if (items.length > 1) wrong.push(`${items.length} items where one was asked for`);
+    if (hasMore !== (nextCursor !== null)) wrong.push("hasMore and nextCursor differ");
+    if (nextCursor === null) break;
+    cursor = nextCursor;
+    if (n < addedBetween) await add(world, addedBefore + n);
+  }
+  wrong.push(...told.filter((name, i) => told.indexOf(name) !== i).map((name) => `${name} is told twice`));
+  wrong.push(...stood.filter((name) => !told.includes(name)).map((name) => `${name} is left out`));
+  return wrong.map((text) => `${route.id}: ${text}`);
+};
