@@ -1,6 +1,8 @@
-/** Owns the rules of creating and activating policies. */
+/** Owns the rules of creating, patching and activating policies, and of taking them out of force. */
+import { Value } from "typebox/value";
 import { airport as airportOf } from "../../schemas/airports.ts";
-import type { PolicyBody } from "../../schemas/policy.ts";
+import { mergePatch } from "../../schemas/merge-patch.ts";
+import { PolicyBody } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
@@ -10,12 +12,24 @@ import {
   contextKeyOf,
   type PolicyEvent,
   type PolicyState,
+  statusIn,
 } from "./state.ts";
 
-/** @throws Problem validation/body for an airport that nobody knows; auth/foreign-airport */
+export const policyCommands = ["create", "patch", "fix-context"] as const;
+
+/** @throws Problem validation/body for what makes no whole policy; not-found/resource, conflict/state, auth/foreign-airport */
 export const decidePolicy = (state: PolicyState | undefined, command: Received): PolicyEvent[] => {
-  if (state !== undefined) return [];
-  const body = command.data as PolicyBody;
+  if (command.name === "policy.create") return state === undefined ? create(command) : [];
+  if (state === undefined) throw noSuchPolicy();
+  checkAirport(state.body, command);
+  if (command.name === "policy.patch") return patch(state, command);
+  return state.contextFixedAt === undefined
+    ? [{ type: "policy.context-fixed", data: { at: command.now } }]
+    : [];
+};
+
+const create = (command: Received): PolicyEvent[] => {
+  const { reason: _, ...body } = command.data as PolicyBody & { reason?: string };
   checkAirport(body, command);
   return [
     {
@@ -25,12 +39,41 @@ export const decidePolicy = (state: PolicyState | undefined, command: Received):
         contextKey: contextKeyOf(body),
         createdAt: command.now,
         createdBy: command.principal.urn,
+        creation: command.id,
       },
     },
   ];
 };
 
-/** An operator scoped to one airport makes and activates policies of that airport alone. */
+/** Every patch is a version of its own, also one that says what stands already: of two that have seen the same one wins. */
+const patch = (state: PolicyState, command: Received): PolicyEvent[] => {
+  const { reason: _r, version: _v, fencingToken: _f, ...change } = command.data as Record<string, unknown>;
+  const body = mergePatch(state.body, change);
+  checkWhole(body);
+  checkAirport(body, command);
+  const contextKey = contextKeyOf(body);
+  if (contextKey !== state.contextKey && state.contextFixedAt !== undefined) {
+    throw new Problem(
+      "conflict/state",
+      "The policy has been in force: its airport, airline and tiers stay as they are. Create another policy for other ones.",
+      { state: "CONTEXT_FIXED" },
+    );
+  }
+  return [{ type: "policy.patched", data: { body, contextKey } }];
+};
+
+const checkWhole = (body: PolicyBody): void => {
+  const found = Value.Errors(PolicyBody, body);
+  if (found.length === 0) return;
+  const errors = found
+    .slice(0, 50)
+    .map(({ instancePath, message }) => ({ pointer: instancePath, detail: message }));
+  throw new Problem("validation/body", "With this patch the policy would not be whole.", { errors });
+};
+
+const noSuchPolicy = (): Problem => new Problem("not-found/resource", "No such policy.");
+
+/** An operator scoped to one airport makes and changes policies of that airport alone. */
 const checkAirport = ({ context }: PolicyBody, { principal }: Received): void => {
   const { airport } = context;
   if (airport !== undefined && airportOf(airport) === undefined) {
@@ -40,23 +83,36 @@ const checkAirport = ({ context }: PolicyBody, { principal }: Received): void =>
   requireAirport(principal, airport ?? "every airport");
 };
 
-/** What an activation decides by: the policy that is to be in force. */
-export interface Candidate {
+/** A policy as it stood when a change of the pointer was decided. */
+export interface PolicyAsRead {
   policyId: string;
   policy: PolicyState;
+  version: number;
 }
 
-/** @throws Problem not-found/resource when the policy doesn't exist; auth/foreign-airport */
+/** What a change of the pointer is decided by: the policy that is spoken of, and the one in force until now. */
+export interface Spoken {
+  named: PolicyAsRead | undefined;
+  standing: PolicyAsRead | undefined;
+}
+
+/** @throws Problem not-found/resource when the policy doesn't exist; conflict/state; auth/foreign-airport */
 export const decideContext = (
   state: ContextState | undefined,
   command: Received,
   gathered: unknown,
 ): ContextEvent[] => {
-  const candidate = gathered as Candidate | undefined;
-  if (candidate === undefined) throw new Problem("not-found/resource", "No such policy.");
-  const { policyId, policy } = candidate;
+  const { named } = gathered as Spoken;
+  if (named === undefined) throw noSuchPolicy();
+  const { policyId, policy, version } = named;
   checkAirport(policy.body, command);
-  if (state?.activePolicyId === policyId) return [];
+  const status = statusIn(state, policyId);
+  const isActivation = command.name === "policy.activate";
+  if ((status === "ACTIVE") === isActivation) {
+    const detail = isActivation ? "The policy is ACTIVE already." : `The policy is ${status}, not ACTIVE.`;
+    throw new Problem("conflict/state", detail, { state: status, version });
+  }
+  if (!isActivation) return [{ type: "policy.deactivated", data: { policyId } }];
   return [
     {
       type: "policy.activated",
@@ -66,7 +122,7 @@ export const decideContext = (
         tiers: policy.body.tiers,
         policyId,
         at: command.now,
-        from: state?.archived.includes(policyId) ? "ARCHIVED" : "DRAFT",
+        from: status === "ARCHIVED" ? "ARCHIVED" : "DRAFT",
         ...(state?.activePolicyId === undefined ? {} : { replaced: state.activePolicyId }),
       },
     },

@@ -1,6 +1,7 @@
 /** Owns which policy applies to a tier at an airport (contract, "Policy": the first match wins), and its defaults. */
 import { convertMinor } from "../../schemas/exchange-rates.ts";
-import type { PolicyBody, ResolvedPolicy } from "../../schemas/policy.ts";
+import type { PolicyBody, PolicyCandidate, ResolvedPolicy } from "../../schemas/policy.ts";
+import { urn } from "../../schemas/urn.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import type { PolicyState } from "./state.ts";
 
@@ -44,6 +45,48 @@ export const matchPolicy = (
       matchOrder.indexOf(a.matchedBy) - matchOrder.indexOf(b.matchedBy) ||
       b.candidate.activatedAt.getTime() - a.candidate.activatedAt.getTime(),
   )[0];
+};
+
+/** All of them as the preview shows them (contract, "Policy": matching): the one that applies first, the others with what keeps them from it. */
+export const verdictsOn = (
+  candidates: readonly Candidate[],
+  airport: string,
+  tier: Tier,
+): PolicyCandidate[] => {
+  const match = matchPolicy(candidates, airport, tier);
+  const verdicts = candidates.map((candidate): PolicyCandidate => {
+    const { policyId, version, policy } = candidate;
+    return {
+      policyUrn: urn("policy", policyId),
+      name: policy.body.name,
+      version,
+      kind: kindOf(policy.body),
+      ...verdictOn(candidate, match, airport, tier),
+    };
+  });
+  const rank = ({ verdict, kind }: PolicyCandidate): number =>
+    (verdict === "APPLIES" ? 0 : 10) + matchOrder.indexOf(kind as MatchedBy);
+  return verdicts.sort((a, b) => rank(a) - rank(b) || (a.policyUrn < b.policyUrn ? -1 : 1));
+};
+
+const verdictOn = (
+  candidate: Candidate,
+  match: Match | undefined,
+  airport: string,
+  tier: Tier,
+): Pick<PolicyCandidate, "verdict" | "detail"> => {
+  const { context, tiers } = candidate.policy.body;
+  if (context.airport !== undefined && context.airport !== airport)
+    return { verdict: "OTHER_AIRPORT", detail: `It is for ${context.airport} alone.` };
+  if (!tiers.includes(tier))
+    return { verdict: "OTHER_TIER", detail: `It covers ${tiers.join(", ")}, not ${tier}.` };
+  if (match === undefined || match.candidate === candidate)
+    return { verdict: "APPLIES", detail: `It is the first match: ${kindOf(candidate.policy.body)}.` };
+  const { matchedBy } = match;
+  const { name } = match.candidate.policy.body;
+  if (matchedBy !== kindOf(candidate.policy.body))
+    return { verdict: "WIDER_CONTEXT", detail: `${matchedBy} comes before it: ${name}.` };
+  return { verdict: "ACTIVATED_EARLIER", detail: `${name}, of the same kind, was activated after it.` };
 };
 
 const defaultWeights = { cost: 0.6, distance: 0.25, consolidation: 0.15 };

@@ -3,15 +3,17 @@ import type { Document } from "mongodb";
 import { airport as airportOf } from "../../schemas/airports.ts";
 import type { Page, Query } from "../../schemas/command.ts";
 import { currencyOfCountry } from "../../schemas/currency.ts";
-import type { PolicyView, ResolvedPolicy } from "../../schemas/policy.ts";
+import type { PolicyMatch, PolicyView, ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
-import type { Tier } from "../../schemas/vocabulary.ts";
+import { idOf } from "../../schemas/urn.ts";
+import type { PolicyStatus, Tier } from "../../schemas/vocabulary.ts";
 import type { TenantDocuments } from "../runtime/documents.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { decodeCursor, limitOf, slicePage } from "../runtime/page.ts";
 import { loadedOf } from "../runtime/store.ts";
-import { type Candidate, matchPolicy, resolvePolicy } from "./match.ts";
-import type { ContextState, PolicyState } from "./state.ts";
+import type { PolicyAsRead } from "./decide.ts";
+import { type Candidate, matchPolicy, resolvePolicy, verdictsOn } from "./match.ts";
+import { type ContextState, contextKeyOf, type PolicyState, statusIn } from "./state.ts";
 import { policyView } from "./view.ts";
 
 const current = { schemaVersion: 1 };
@@ -24,11 +26,23 @@ export const contextIndexes = [
 export const loadPolicy = async (
   documents: TenantDocuments,
   policyId: string,
-): Promise<{ policy: PolicyState; version: number } | undefined> => {
+): Promise<PolicyAsRead | undefined> => {
   const found = await documents.collection<Document>("policies").findOne({ _id: policyId as never });
   if (found === null) return undefined;
   const { state, meta } = loadedOf<PolicyState>(found, current);
-  return { policy: state, version: meta.version };
+  return { policyId, policy: state, version: meta.version };
+};
+
+/** What the pointer of its context makes of a policy. */
+export const statusOf = async (
+  documents: TenantDocuments,
+  policyId: string,
+  text: Pick<PolicyView, "context" | "tiers">,
+): Promise<PolicyStatus> => {
+  const found = await documents
+    .collection<Document>("policyContexts")
+    .findOne({ contextKey: contextKeyOf(text) });
+  return statusIn(found === null ? undefined : loadedOf<ContextState>(found, current).state, policyId);
 };
 
 /** Policies in force, by the `active` index; a tenant has at most some dozens. */
@@ -86,25 +100,35 @@ export const policyQueries = (context: ActorContext) => ({
     );
   },
 
-  /** GET /v1/policies/resolve: which policy applies to a tier at an airport. */
-  resolve: async ({ tenant, params }: Query) => {
+  /** GET /v1/policies/{policyUrn}. */
+  one: async ({ tenant, params }: Query): Promise<PolicyView> => {
+    const documents = context.documents.tenant(tenant);
+    const policyId = idOf((params as { policyUrn: string }).policyUrn);
+    const found = await loadPolicy(documents, policyId);
+    if (found === undefined) throw new Problem("not-found/resource", "No such policy.");
+    const status = await statusOf(documents, policyId, found.policy.body);
+    return policyView(policyId, found.policy, found.version, status) as PolicyView;
+  },
+
+  /** GET /v1/policies/resolve: which policy applies to a tier at an airport, and why the others don't. */
+  resolve: async ({ tenant, params }: Query): Promise<PolicyMatch> => {
     const { airport, tier } = params as { airport: string; tier: Tier };
-    const found = resolveFor(
-      context,
-      tenant,
-      await activeCandidates(context.documents.tenant(tenant)),
-      airport,
-      tier,
-    );
+    const active = await activeCandidates(context.documents.tenant(tenant));
+    const candidates = verdictsOn(active, airport, tier);
+    const found = matchPolicy(active, airport, tier);
     if (found === undefined) {
+      const others = candidates.slice(0, 5).map(({ name, detail }) => ` ${name}: ${detail}`);
       throw new Problem(
         "not-found/resource",
-        `No active policy applies to ${tier} at ${airport}. Activate one first.`,
+        `No active policy applies to ${tier} at ${airport}. Activate one first.${others.join("")}`,
       );
     }
-    const { candidate, matchedBy } = found.match;
-    const { policyId, policy, version } = candidate;
-    return { matchedBy, policy: policyView(policyId, policy, version, "ACTIVE") };
+    const { policyId, policy, version } = found.candidate;
+    return {
+      matchedBy: found.matchedBy,
+      policy: policyView(policyId, policy, version, "ACTIVE") as PolicyView,
+      candidates,
+    };
   },
 
   /** For other actors: the policy of each tier, null where none applies. */

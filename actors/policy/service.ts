@@ -5,8 +5,9 @@ import type { PolicyStatus } from "../../schemas/vocabulary.ts";
 import { freshId } from "../runtime/clock.ts";
 import type { Decider, Outgoing, Received } from "../runtime/decider.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
-import { type Candidate, decideContext, decidePolicy } from "./decide.ts";
-import { contextIndexes, loadPolicy, policyQueries } from "./queries.ts";
+import { requireAirport } from "../runtime/reach.ts";
+import { decideContext, decidePolicy, type PolicyAsRead, policyCommands, type Spoken } from "./decide.ts";
+import { contextIndexes, loadPolicy, policyQueries, statusOf } from "./queries.ts";
 import {
   type ContextEvent,
   type ContextState,
@@ -14,6 +15,7 @@ import {
   evolvePolicy,
   type PolicyEvent,
   type PolicyState,
+  technicalPolicyEvents,
 } from "./state.ts";
 import { policyView } from "./view.ts";
 
@@ -22,50 +24,66 @@ const policies: Decider<PolicyState, PolicyEvent> = {
   kind: "policy",
   collection: "policies",
   schemaVersion: 1,
-  commands: ["create"],
-  indexes: [],
+  commands: policyCommands,
+  indexes: [{ name: "creation", key: { creation: 1 }, unique: true, sparse: true }],
   decide: decidePolicy,
   evolve: evolvePolicy,
-  create: ({ tenant, now }) => freshId(tenant, now),
+  technical: technicalPolicyEvents,
+  locate: ({ id }) => ({ creation: id }),
+  create: ({ name, tenant, now }) => (name === "policy.create" ? freshId(tenant, now) : undefined),
   view: (state, { id, version }) => policyView(id, state, version, "DRAFT"),
-  audit: ({ before, after }) => ({
-    action: "policy.create",
-    before: before?.body ?? null,
-    after: after.body,
-  }),
+  audit: ({ command, before, after, events }) =>
+    events.some(({ type }) => type === "policy.context-fixed")
+      ? null
+      : { action: command.name, before: before?.body ?? null, after: after.body },
 };
 
-const contexts = (context: ActorContext): Decider<ContextState, ContextEvent> => {
-  const gather = async (tenant: string, policyId: string): Promise<Candidate | undefined> => {
-    const found = await loadPolicy(context.documents.tenant(tenant), policyId);
-    return found === undefined ? undefined : { policyId, policy: found.policy };
-  };
-  return {
-    actor: "policy",
-    kind: "policy",
-    collection: "policyContexts",
-    schemaVersion: 1,
-    commands: ["put-in-force"],
-    indexes: contextIndexes,
-    decide: decideContext,
-    evolve: evolveContext,
-    locate: ({ data }) => ({ contextKey: (data as { contextKey: string }).contextKey }),
-    create: ({ tenant, now }) => freshId(tenant, now),
-    gather: ({ tenant, data }) => gather(tenant, (data as { policyId: string }).policyId),
-    outgoing: auditedPolicies,
-    view: (state) => state,
-    audit: () => null,
-  };
-};
+const contexts = (context: ActorContext): Decider<ContextState, WithTexts> => ({
+  actor: "policy",
+  kind: "policy",
+  collection: "policyContexts",
+  schemaVersion: 1,
+  commands: ["move-pointer"],
+  indexes: contextIndexes,
+  decide: (state, command, gathered) =>
+    decideContext(state, command, gathered).map((event) => ({ ...event, texts: gathered as Spoken })),
+  evolve: evolveContext,
+  locate: ({ data }) => ({ contextKey: (data as { contextKey: string }).contextKey }),
+  create: ({ tenant, now }) => freshId(tenant, now),
+  gather: async ({ tenant, data }, state): Promise<Spoken> => {
+    const documents = context.documents.tenant(tenant);
+    const [named, standing] = await Promise.all([
+      loadPolicy(documents, (data as { policyId: string }).policyId),
+      state?.activePolicyId === undefined ? undefined : loadPolicy(documents, state.activePolicyId),
+    ]);
+    return { named, standing };
+  },
+  outgoing: (event, _state, command) => auditedPolicies(event, command),
+  view: (state) => state,
+  audit: () => null,
+});
+
+/** What rides beside an event of a context: the texts that its trail shows. */
+type WithTexts = ContextEvent & { texts: Spoken };
 
 /**
- * The trail of each policy whose status the activation changes (contract, "Policy"). The runtime's own entry would stand
- * under the context, which no client knows.
+ * The trail of each policy whose status changes, with its text (contract, "Policy": before/after snapshot). The runtime's own
+ * entry would stand under the context, which no client knows.
  */
-const auditedPolicies = ({ data }: ContextEvent, _state: ContextState, command: Received): Outgoing[] => {
+const auditedPolicies = (event: WithTexts, command: Received): Outgoing[] => {
+  const { texts } = event;
   const { principal } = command;
   const { reason } = command.data as { reason?: string };
-  const entry = (policyId: string, action: string, before: PolicyStatus, after: PolicyStatus): Outgoing => ({
+  const snapshot = (status: PolicyStatus, read: PolicyAsRead | undefined) => ({
+    status,
+    ...(read === undefined ? {} : { version: read.version, ...read.policy.body }),
+  });
+  const entry = (
+    policyId: string,
+    action: string,
+    read: PolicyAsRead | undefined,
+    [before, after]: [PolicyStatus, PolicyStatus],
+  ): Outgoing => ({
     to: "internal",
     type: "audit.recorded",
     id: policyId,
@@ -76,42 +94,59 @@ const auditedPolicies = ({ data }: ContextEvent, _state: ContextState, command: 
       surface: principal.surface,
       role: principal.role,
       reason,
-      before: { status: before },
-      after: { status: after },
+      before: snapshot(before, read),
+      after: snapshot(after, read),
     },
   });
-  const activated = entry(data.policyId, "policy.activate", data.from, "ACTIVE");
-  if (data.replaced === undefined) return [activated];
-  return [activated, entry(data.replaced, "policy.archive", "ACTIVE", "ARCHIVED")];
+  if (event.type === "policy.deactivated")
+    return [entry(event.data.policyId, "policy.deactivate", texts.named, ["ACTIVE", "ARCHIVED"])];
+  const { policyId, from, replaced } = event.data;
+  const activated = entry(policyId, "policy.activate", texts.named, [from, "ACTIVE"]);
+  if (replaced === undefined) return [activated];
+  return [activated, entry(replaced, "policy.archive", texts.standing, ["ACTIVE", "ARCHIVED"])];
 };
 
 export const policyActor = (context: ActorContext): Actor => {
-  const byContext = contexts(context);
-
-  /** An activation addresses the policy; what changes is the pointer of the policy's context. */
-  const activate: CommandFunction = async (command, dispatch) => {
-    const policyId = command.entity;
-    const found = await loadPolicy(context.documents.tenant(command.tenant), policyId);
+  const read = async (tenant: string, policyId: string): Promise<PolicyAsRead> => {
+    const found = await loadPolicy(context.documents.tenant(tenant), policyId);
     if (found === undefined) throw new Problem("not-found/resource", "No such policy.");
+    return found;
+  };
+
+  /** It addresses the policy; what changes is the pointer of the policy's context, which is fixed before. */
+  const move: CommandFunction = async (command, dispatch) => {
+    const { tenant, entity: policyId } = command;
     const { expectedVersion, ...rest } = command;
-    if (expectedVersion !== undefined && expectedVersion !== found.version) {
-      throw new Problem("conflict/version", `The policy is at version ${found.version}.`, {
-        version: found.version,
-      });
+    const { version, policy: found } = await read(tenant, policyId);
+    // Before the version: who is scoped to another airport is told nothing of it.
+    requireAirport(command.principal, found.body.context.airport ?? "every airport");
+    if (expectedVersion !== undefined && expectedVersion !== version) {
+      throw new Problem("conflict/version", `The policy is at version ${version}.`, { version });
     }
-    const { contextKey } = found.policy;
-    await dispatch("put-in-force", {
+    if (command.name === "policy.activate") await dispatch("fix-context", command);
+    const { policy } = await read(tenant, policyId);
+    await dispatch("move-pointer", {
       ...rest,
       entity: "",
-      data: { ...(command.data as object), policyId, contextKey },
+      data: { ...(command.data as object), policyId, contextKey: policy.contextKey },
     });
-    return { ok: policyView(policyId, found.policy, found.version, "ACTIVE"), version: found.version };
+    const status = command.name === "policy.activate" ? "ACTIVE" : "ARCHIVED";
+    return { ok: policyView(policyId, policy, version, status), version };
+  };
+
+  /** The text knows nothing of its status. */
+  const patch: CommandFunction = async (command, dispatch) => {
+    const reply = await dispatch("patch", command);
+    if ("problem" in reply) return reply;
+    const shown = reply.ok as ReturnType<typeof policyView>;
+    const status = await statusOf(context.documents.tenant(command.tenant), command.entity, shown);
+    return { ...reply, ok: { ...shown, status } };
   };
 
   return {
     name: "policy",
-    deciders: [policies, byContext],
+    deciders: [policies, contexts(context)],
     queries: policyQueries(context),
-    commands: { activate },
+    commands: { activate: move, deactivate: move, patch },
   };
 };

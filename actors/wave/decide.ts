@@ -1,28 +1,31 @@
 /** Owns a wave's decision, and what it sends: an assignment to each group, the case's note, a review of who was not placed. */
-import type { Allocation, AllocationResult, GroupNeed } from "../../schemas/allocation.ts";
-import type { Assignment, HotelCandidate, SagaTerms } from "../../schemas/assignment.ts";
+import type { AllocationResult, GroupNeed } from "../../schemas/allocation.ts";
+import type { Assignment, HotelCandidate } from "../../schemas/assignment.ts";
 import { distanceKmBetween } from "../../schemas/distance.ts";
 import type { HotelOffer } from "../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
-import type { Tier, VehicleType } from "../../schemas/vocabulary.ts";
+import type { Tier } from "../../schemas/vocabulary.ts";
 import type { Outgoing, Received } from "../runtime/decider.ts";
-import { allocate } from "./allocation/allocate.ts";
 import { roomsNeeded } from "./allocation/gates.ts";
-import type { WaveInput } from "./gather.ts";
+import { allocateStays } from "./allocation/stays.ts";
+import type { WaveInput, WaveTerms } from "./gather.ts";
+import { marketOf } from "./savings.ts";
 import { keptResult, type WaveEvent, type WaveState } from "./state.ts";
+import { termsOf } from "./terms.ts";
 
 /** Made once; a repeated command finds the wave there. The messages are worked out beside the state and kept by nobody. */
 export interface DecidedWave {
-  event: WaveEvent;
+  event: Extract<WaveEvent, { type: "wave.completed" }>;
   assignments: { subCaseId: string; assignment: Assignment }[];
+  /** Groups that have a room. */
+  again: string[];
 }
 
 export const decideWave = (command: Received, input: WaveInput): DecidedWave => {
   const { caseId, demandId } = command.data as { caseId: string; demandId: string };
-  const airport = { latitude: input.airport.latitude, longitude: input.airport.longitude };
-  const results = input.stays.map(({ groups, search }) =>
-    allocate({ groups, offers: search.offers, policyOf: (tier) => input.policies[tier], airport }),
-  );
+  const { latitude, longitude } = input.airport;
+  const airport = { latitude, longitude };
+  const results = input.results ?? allocateStays({ ...input, airport });
   const groups = new Map(input.stays.flatMap((stay) => stay.groups).map((group) => [group.groupId, group]));
   const result = merged(results);
   const failures = new Map(
@@ -32,13 +35,18 @@ export const decideWave = (command: Received, input: WaveInput): DecidedWave => 
     caseId,
     demandId,
     airport: input.airport.code,
+    ...(input.kind === undefined ? {} : { kind: input.kind }),
     policies: Object.entries(input.policies).map(([tier, policy]) => ({
       tier: tier as Tier,
       policyId: policy.policyId,
       version: policy.version,
     })),
-    ...keptResult(result),
+    ...keptResult(
+      result,
+      new Map(results.flatMap((one) => [...marketOf(one.allocations, one.rankingInputs)])),
+    ),
     partialFailures: [...failures.values()],
+    stays: input.stays.length,
     createdAt: new Date(command.issuedAt),
     completedAt: command.now,
   };
@@ -48,11 +56,12 @@ export const decideWave = (command: Received, input: WaveInput): DecidedWave => 
       subCaseId: allocation.subCaseId,
       assignment: assignmentOf(
         command.entity,
-        allocation,
         groups.get(allocation.groupId) as GroupNeed,
+        [allocation, ...allocation.alternatives],
         input,
       ),
     })),
+    again: input.again,
   };
 };
 
@@ -67,15 +76,23 @@ const merged = (results: AllocationResult[]): AllocationResult => {
     rankingInputs: results.flatMap(({ rankingInputs }) => rankingInputs),
     totals: [...totals].map(([currency, amountMinor]) => ({ currency, amountMinor })),
     objective: results.reduce((sum, { objective }) => sum + objective, 0),
+    ...gapOf(results),
   };
 };
 
-const assignmentOf = (
+const gapOf = (results: AllocationResult[]): { gap?: number } => {
+  const gaps = results.flatMap(({ gap }) => gap ?? []);
+  return gaps.length < results.length ? {} : { gap: gaps.reduce((sum, gap) => sum + gap, 0) };
+};
+
+/** @param hotels best first, never empty */
+export const assignmentOf = (
   waveId: string,
-  allocation: Allocation,
   group: GroupNeed,
-  input: WaveInput,
+  hotels: readonly { hotelUrn: string; offer: HotelOffer }[],
+  input: WaveTerms,
 ): Assignment => {
+  const [first] = hotels as [{ hotelUrn: string; offer: HotelOffer }];
   const policy = input.policies[group.tier] as ResolvedPolicy;
   const candidate = ({ hotelUrn, offer }: { hotelUrn: string; offer: HotelOffer }): HotelCandidate => ({
     hotelUrn,
@@ -86,37 +103,13 @@ const assignmentOf = (
   });
   return {
     waveId,
+    ...(group.shape === undefined ? {} : { shape: group.shape }),
     stay: { checkIn: group.checkIn, checkOut: group.checkOut, nights: group.nights },
-    candidates: [allocation, ...allocation.alternatives].map(candidate),
-    terms: termsOf(group, policy, allocation.offer, input),
+    candidates: hotels.map(candidate),
+    terms: termsOf(group, policy, first.offer.currency, input),
     book: policy.autoBook,
   };
 };
-
-const termsOf = (
-  group: GroupNeed,
-  policy: ResolvedPolicy,
-  offer: HotelOffer,
-  input: WaveInput,
-): SagaTerms => ({
-  airport: {
-    code: input.airport.code,
-    name: input.airport.name,
-    coordinates: { latitude: input.airport.latitude, longitude: input.airport.longitude },
-  },
-  airlineName: input.airlineName,
-  passengerHost: input.passengerHost,
-  vehicleType: vehicleOf(group, policy),
-  incidentalsMinor: policy.incidentalsMinor * group.passengers * group.nights,
-  currency: offer.currency,
-  vendors: input.vendors,
-});
-
-/** A wheelchair decides before the tier, the tier before the policy's mode. */
-const vehicleOf = (group: GroupNeed, { transport }: ResolvedPolicy): VehicleType =>
-  group.needs.includes("WHEELCHAIR")
-    ? "WHEELCHAIR_VAN"
-    : ((transport.perTier[group.tier] ?? transport.mode) as VehicleType);
 
 const paymentOf = (policy: ResolvedPolicy, offer: HotelOffer): "GUARANTEE" | "CARD" =>
   policy.acceptedPayments.includes("GUARANTEE") && offer.acceptedPayments.includes("GUARANTEE")
@@ -124,8 +117,13 @@ const paymentOf = (policy: ResolvedPolicy, offer: HotelOffer): "GUARANTEE" | "CA
     : "CARD";
 
 /** What follows a wave, in an order that lets the case know before its groups report. */
-export const outgoingOf = (waveId: string, { event, assignments }: DecidedWave): Outgoing[] => {
+export const outgoingOf = (waveId: string, { event, assignments, again }: DecidedWave): Outgoing[] => {
   const wave = event.data;
+  const housed = new Set(again);
+  const unplaced = wave.unplaced.filter(({ groupId }) => !housed.has(groupId));
+  const unbooked = new Set(
+    assignments.filter(({ assignment }) => !assignment.book).map(({ subCaseId }) => subCaseId),
+  );
   const note: Outgoing = {
     to: "command",
     name: "case.note-wave",
@@ -133,23 +131,27 @@ export const outgoingOf = (waveId: string, { event, assignments }: DecidedWave):
     data: {
       waveId,
       allocated: wave.allocations.map(({ groupId }) => groupId),
-      unplaced: wave.unplaced.map(({ groupId }) => groupId),
+      unplaced: unplaced.map(({ groupId }) => groupId),
+      unbooked: wave.allocations
+        .filter(({ groupId, subCaseId }) => unbooked.has(subCaseId) && !housed.has(groupId))
+        .map(({ groupId }) => groupId),
     },
   };
-  const assigned = assignments.map(
-    ({ subCaseId, assignment }): Outgoing => ({
-      to: "command",
-      name: "sub-case.assign",
-      entity: subCaseId,
-      data: assignment,
-    }),
+  const moving = new Set(
+    wave.allocations.filter(({ groupId }) => housed.has(groupId)).map(({ subCaseId }) => subCaseId),
   );
-  return [note, ...assigned, ...unplacedItem(waveId, wave)];
+  const assigned = assignments.map(
+    ({ subCaseId, assignment }): Outgoing =>
+      moving.has(subCaseId)
+        ? { to: "command", name: "sub-case.override", entity: subCaseId, data: { assignment } }
+        : { to: "command", name: "sub-case.assign", entity: subCaseId, data: assignment },
+  );
+  return [note, ...assigned, ...unplacedItem(waveId, wave, unplaced)];
 };
 
-const unplacedItem = (waveId: string, wave: WaveState): Outgoing[] => {
-  if (wave.unplaced.length === 0) return [];
-  const reasons = [...new Set(wave.unplaced.map(({ reason }) => reason))].slice(0, 3).join(" ");
+const unplacedItem = (waveId: string, wave: WaveState, unplaced: WaveState["unplaced"]): Outgoing[] => {
+  if (unplaced.length === 0) return [];
+  const reasons = [...new Set(unplaced.map(({ reason }) => reason))].slice(0, 3).join(" ");
   const missing = wave.partialFailures.map(({ failedDomain }) => failedDomain);
   const late = missing.length === 0 ? "" : ` No answer from ${missing.join(", ")}.`;
   return [
@@ -160,11 +162,12 @@ const unplacedItem = (waveId: string, wave: WaveState): Outgoing[] => {
       data: {
         caseId: wave.caseId,
         airport: wave.airport,
+        ...(wave.kind === undefined ? {} : { kind: wave.kind }),
         category: "ALLOCATION_FAILED",
         origin: "allocation",
         detail: `${reasons}${late}`,
         attemptedHotels: [],
-        affectedGroups: wave.unplaced.map(({ groupId }) => groupId),
+        affectedGroups: unplaced.map(({ groupId }) => groupId),
         // The item of an earlier wave may be resolved: each wave's is its own.
         occurrence: waveId,
       },

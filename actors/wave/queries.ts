@@ -9,14 +9,46 @@ import type { WaveView } from "../../schemas/wave.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { requireAirport } from "../runtime/reach.ts";
 import { loadedOf } from "../runtime/store.ts";
+import { searchHotels } from "./hotel-search.ts";
+import { overrideView } from "./override.ts";
+import { type KeptOverride, standingOverrides } from "./override-state.ts";
+import { savingsOf } from "./savings.ts";
 import type { WaveState } from "./state.ts";
+import { termsNow } from "./terms.ts";
 
 export const schemaVersion = 1;
 export const collection = "waves";
 export const waveIndexes = [{ name: "case", key: { caseId: 1, _id: 1 } }] as const;
 
-const allocationViews = (wave: WaveState): AllocationView[] =>
-  wave.allocations.map((allocation) => ({
+/** As the wave has decided, and with the hotels that people have chosen since in its place. */
+const allocationViews = (wave: WaveState): AllocationView[] => {
+  const chosen = standingOverrides(wave);
+  const own = wave.allocations.filter(({ groupId }) => !chosen.has(groupId));
+  return [...ownViews(wave, own), ...[...chosen.values()].map(overriddenView)];
+};
+
+const overriddenView = ({ subCaseId, reason, ...chosen }: KeptOverride): AllocationView => ({
+  groupId: chosen.groupId,
+  subCaseUrn: urn("sub-case", subCaseId),
+  tier: chosen.tier,
+  hotelUrn: chosen.hotelUrn,
+  hotelName: chosen.hotelName,
+  rooms: chosen.rooms,
+  nights: chosen.nights,
+  totalMinor: chosen.totalMinor,
+  currency: chosen.currency,
+  reason: `Override: ${reason}`,
+});
+
+const totalsOf = (views: AllocationView[]): WaveView["totalCost"] => {
+  const totals = new Map<string, number>();
+  for (const { currency, totalMinor } of views)
+    totals.set(currency, (totals.get(currency) ?? 0) + totalMinor);
+  return [...totals].map(([currency, amountMinor]) => ({ currency, amountMinor }));
+};
+
+const ownViews = (wave: WaveState, allocations: WaveState["allocations"]): AllocationView[] =>
+  allocations.map((allocation) => ({
     groupId: allocation.groupId,
     subCaseUrn: urn("sub-case", allocation.subCaseId),
     tier: allocation.tier,
@@ -26,8 +58,20 @@ const allocationViews = (wave: WaveState): AllocationView[] =>
     nights: allocation.nights,
     totalMinor: allocation.totalMinor,
     currency: allocation.currency,
+    ...(allocation.marketTotalMinor === undefined ? {} : marketOfAllocation(allocation)),
     reason: allocation.reason,
   }));
+
+const marketOfAllocation = ({ marketTotalMinor, marketBasis }: WaveState["allocations"][number]) => ({
+  marketTotalMinor,
+  marketBasis,
+});
+
+/** Absent rather than nothing: a wave without contracts has not saved zero. */
+const savingsView = ({ allocations }: WaveState): Pick<WaveView, "savingsVersusMarket"> => {
+  const saved = savingsOf(allocations);
+  return saved.length === 0 ? {} : { savingsVersusMarket: saved };
+};
 
 const rankingViews = (wave: WaveState): WaveView["rankingInputs"] =>
   wave.rankingInputs.flatMap(({ offer: index, hotelUrn, distanceKm, ...ranking }) => {
@@ -85,6 +129,19 @@ export const waveQueries = (context: ActorContext) => {
   };
 
   return {
+    /** For a wave that is run again: that it has decided. @throws Problem conflict/state while it runs */
+    decided: async (query: Query): Promise<{ caseId: string; airport: string; version: number }> => {
+      const { waveUrn } = query.params as { waveUrn: string };
+      const loaded = await load(query.tenant, waveUrn);
+      if (loaded === undefined) {
+        await underWay(query, waveUrn);
+        throw new Problem("conflict/state", "The wave is still running.", { state: "RUNNING" });
+      }
+      const { state, meta } = loaded;
+      requireAirport(query.principal, state.airport);
+      return { caseId: state.caseId, airport: state.airport, version: meta.version };
+    },
+
     /** GET /v1/allocation/wave/{waveUrn}. */
     detail: async (query: Query): Promise<WaveView> => {
       const { tenant, principal, params } = query;
@@ -93,6 +150,8 @@ export const waveQueries = (context: ActorContext) => {
       if (loaded === undefined) return underWay(query, waveUrn);
       const { state, meta } = loaded;
       requireAirport(principal, state.airport);
+      const allocations = allocationViews(state);
+      const chosen = standingOverrides(state);
       return {
         urn: waveUrn,
         caseUrn: urn("case", state.caseId),
@@ -104,15 +163,27 @@ export const waveQueries = (context: ActorContext) => {
           version,
         })),
         rankingInputs: rankingViews(state),
-        allocations: allocationViews(state),
-        unplaced: state.unplaced.map(({ groupId, rooms, reason }) => ({ groupId, rooms, reason })),
-        totalCost: state.totals,
+        allocations,
+        unplaced: state.unplaced
+          .filter(({ groupId }) => !chosen.has(groupId))
+          .map(({ groupId, rooms, reason }) => ({ groupId, rooms, reason })),
+        ...(state.overrides === undefined ? {} : { overrides: state.overrides.map(overrideView) }),
+        totalCost: totalsOf(allocations),
+        objective: state.objective,
+        ...(state.gap === undefined ? {} : { gap: state.gap }),
+        ...savingsView(state),
         partialFailures: state.partialFailures,
         createdAt: state.createdAt.toISOString(),
         completedAt: state.completedAt.toISOString(),
         version: meta.version,
       };
     },
+
+    /** For a room booked by hand: what its saga works by. */
+    terms: (query: Query) => termsNow(context, query),
+
+    /** POST /v1/hotels/search. */
+    "search-hotels": (query: Query) => searchHotels(context, query),
 
     /** For the case's detail: what all its waves have assigned, of each group the newest; empty while the first one runs. */
     allocations: async ({ tenant, params }: Query): Promise<AllocationView[]> => {

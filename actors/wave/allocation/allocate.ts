@@ -8,10 +8,10 @@ import type {
 } from "../../../schemas/allocation.ts";
 import { distanceKmBetween } from "../../../schemas/distance.ts";
 import type { Coordinates, HotelOffer } from "../../../schemas/hotel.ts";
+import { hotelUrns, ordinal } from "../../../schemas/hotel-identity.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
 import type { Tier } from "../../../schemas/vocabulary.ts";
 import { assign } from "./assign.ts";
-import { hotelUrns, ordinal } from "./dedup.ts";
 import { canHold, count, money, roomsNeeded, stockOf } from "./gates.ts";
 import type { Assign } from "./packing.ts";
 import { type Audience, offerKey, type Placement, type Ranked, runPass, type StockedOffer } from "./pass.ts";

@@ -1,18 +1,29 @@
 /** Owns the choice of solver for the assignment: several starts, local search, and the exact search where the problem is small. */
 import { branchAndBound } from "./branch-and-bound.ts";
 import { improve, settle, shake } from "./improve.ts";
-import { type Assign, type AssignmentProblem, isBetter, Packing, unplaced } from "./packing.ts";
+import {
+  type Assign,
+  type Assignment,
+  type AssignmentProblem,
+  isBetter,
+  Packing,
+  unplaced,
+} from "./packing.ts";
 import { byDifficulty, fill, repair } from "./repair.ts";
 
-const exactItemsMax = 16;
+export const exactItemsMax = 16;
 /** Each node looks at every bin, so the bound on work is on both together. */
 const exactStepsMax = 100_000;
 
 /** Local search, then on small problems the exact search from its result. No clock and no randomness: a run repeats exactly. */
-export const assign: Assign = (problem) => {
-  const found = assignByLocalSearch(problem);
-  if (problem.items.length > exactItemsMax || problem.bins.length === 0) return found;
-  return branchAndBound(problem, found, Math.floor(exactStepsMax / problem.bins.length)).assignment;
+export const assign: Assign = (problem) => assignHere(problem).assignment;
+
+/** The same, and whether no other assignment is better (to within rounding). */
+export const assignHere = (problem: AssignmentProblem): { assignment: Assignment; proven: boolean } => {
+  const assignment = assignByLocalSearch(problem);
+  if (problem.items.length === 0 || problem.bins.length === 0) return { assignment, proven: true };
+  if (problem.items.length > exactItemsMax) return { assignment, proven: false };
+  return branchAndBound(problem, assignment, Math.floor(exactStepsMax / problem.bins.length));
 };
 
 /** The best of several constructions after repair and improvement. */

@@ -16,21 +16,29 @@ export interface Stock {
   accessible: number;
 }
 
+/** What of a policy an offer is held against. */
+export type Gates = Pick<
+  ResolvedPolicy,
+  | "minStars"
+  | "maxDistanceKm"
+  | "maxNightlyRate"
+  | "requiredAmenities"
+  | "excludedChains"
+  | "acceptedPayments"
+  | "allowProviders"
+>;
+
 /**
  * The first gate of the policy that refuses the offer (contract, "Policy", constraints); undefined: it passes.
  * Chains are compared without regard to case, for they are ids. A restriction to providers holds for `direct` too.
  */
-export const policyRefusal = (
-  offer: HotelOffer,
-  policy: ResolvedPolicy,
-  distanceKm: number,
-): Refusal | undefined =>
+export const policyRefusal = (offer: HotelOffer, policy: Gates, distanceKm: number): Refusal | undefined =>
   starsRefusal(offer, policy) ??
   distanceRefusal(distanceKm, policy) ??
   rateRefusal(offer, policy) ??
   sellerRefusal(offer, policy);
 
-const starsRefusal = (offer: HotelOffer, policy: ResolvedPolicy): Refusal | undefined => {
+const starsRefusal = (offer: HotelOffer, policy: Gates): Refusal | undefined => {
   if (policy.minStars === undefined) return undefined;
   const asked = `the policy asks for ${policy.minStars}`;
   if (offer.stars === undefined) return { reason: "UNRATED", detail: `No star rating, ${asked}.` };
@@ -38,7 +46,7 @@ const starsRefusal = (offer: HotelOffer, policy: ResolvedPolicy): Refusal | unde
   return { reason: "BELOW_MIN_STARS", detail: `${count(offer.stars, "star")}, ${asked}.` };
 };
 
-const distanceRefusal = (distanceKm: number, policy: ResolvedPolicy): Refusal | undefined =>
+const distanceRefusal = (distanceKm: number, policy: Gates): Refusal | undefined =>
   policy.maxDistanceKm === undefined || distanceKm <= policy.maxDistanceKm
     ? undefined
     : {
@@ -52,7 +60,7 @@ const farther = (distanceKm: number, limitKm: number): string => {
   return Number(short) > limitKm ? short : distanceKm.toFixed(3);
 };
 
-const rateRefusal = (offer: HotelOffer, policy: ResolvedPolicy): Refusal | undefined => {
+const rateRefusal = (offer: HotelOffer, policy: Gates): Refusal | undefined => {
   const limit = policy.maxNightlyRate;
   if (limit === undefined) return undefined;
   const asked = money(offer.nightlyRateMinor, offer.currency);
@@ -66,7 +74,7 @@ const rateRefusal = (offer: HotelOffer, policy: ResolvedPolicy): Refusal | undef
   return { reason: "RATE_TOO_HIGH", detail: `${asked} a night, the policy allows ${allowed}.` };
 };
 
-const sellerRefusal = (offer: HotelOffer, policy: ResolvedPolicy): Refusal | undefined => {
+const sellerRefusal = (offer: HotelOffer, policy: Gates): Refusal | undefined => {
   const missing = policy.requiredAmenities.filter((amenity) => !offer.amenities.includes(amenity));
   if (missing.length > 0)
     return {

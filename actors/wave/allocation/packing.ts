@@ -24,6 +24,12 @@ export const unplaced = -1;
 /** The one signature that every solver has: most value first, then least cost; pure and deterministic. */
 export type Assign = (problem: AssignmentProblem) => Assignment;
 
+/** A solver that starts from an assignment: one at least as good, and how much better another one may be at most. */
+export type Prove = (
+  problem: AssignmentProblem,
+  found: Assignment,
+) => { assignment: Assignment; gap: number } | undefined;
+
 /** Differences below this are rounding. */
 export const costEpsilon = 1e-9;
 

@@ -1,8 +1,8 @@
 /** Owns one tier pass: gates, dedup, scores and assignment of its groups over the rooms that earlier passes left. */
 import type { GroupNeed, RankingInput } from "../../../schemas/allocation.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
+import { ordinal } from "../../../schemas/hotel-identity.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
-import { ordinal } from "./dedup.ts";
 import { rankingOf, unplacedReason } from "./explain.ts";
 import {
   accessibleRoomsNeeded,

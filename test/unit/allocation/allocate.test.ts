@@ -2,11 +2,11 @@
 import fc from "fast-check";
 import t from "tap";
 import { allocate } from "../../../actors/wave/allocation/allocate.ts";
-import { hotelId, hotelUrns } from "../../../actors/wave/allocation/dedup.ts";
 import { accessibleRoomsNeeded, money, roomsNeeded } from "../../../actors/wave/allocation/gates.ts";
 import type { DiscardReason } from "../../../schemas/allocation.ts";
 import { distanceKmBetween } from "../../../schemas/distance.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
+import { hotelId, hotelUrns } from "../../../schemas/hotel-identity.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
 import { isUrnOf } from "../../../schemas/urn.ts";
 import type { Tier } from "../../../schemas/vocabulary.ts";

@@ -1,15 +1,23 @@
 // Which policy applies, what its blanks mean, and how one comes into force, as tables.
 import fc from "fast-check";
 import t from "tap";
-import { type Candidate as Activated, decideContext, decidePolicy } from "../../../actors/policy/decide.ts";
-import { type Candidate, matchPolicy, resolvePolicy, weightsOf } from "../../../actors/policy/match.ts";
+import { decideContext, decidePolicy, type Spoken } from "../../../actors/policy/decide.ts";
+import {
+  type Candidate,
+  matchPolicy,
+  resolvePolicy,
+  verdictsOn,
+  weightsOf,
+} from "../../../actors/policy/match.ts";
 import {
   type ContextEvent,
   type ContextState,
   contextKeyOf,
   evolveContext,
   evolvePolicy,
+  type PolicyEvent,
   type PolicyState,
+  statusIn,
 } from "../../../actors/policy/state.ts";
 import { policyView } from "../../../actors/policy/view.ts";
 import type { PolicyBody } from "../../../schemas/policy.ts";
@@ -29,6 +37,7 @@ const stateOf = (text: PolicyBody): PolicyState => ({
   contextKey: contextKeyOf(text),
   createdAt: evening,
   createdBy: supervisor.urn,
+  creation: "api:1",
 });
 const candidate = (policyId: string, text: Partial<PolicyBody>, activatedAt = evening): Candidate => ({
   policyId,
@@ -265,43 +274,126 @@ t.test("a policy is written once", async (t) => {
   });
 });
 
+const created: PolicyEvent = { type: "policy.created", data: stateOf(body()) };
+const fixed: PolicyEvent = { type: "policy.context-fixed", data: { at: evening } };
+
+t.test("a patch is merged, and counts also when it says what stands", async (t) => {
+  const given = givenOf(t, { decide: decidePolicy, evolve: evolvePolicy });
+  const patch = (change: object, more: object = {}) =>
+    received("policy.patch", change, { principal: { ...supervisor, ...more } });
+  const before = body({
+    constraints: { minStars: 3, maxDistanceKm: 10 },
+    transport: { mode: "SHUTTLE", perTier: { FIRST: "PRIVATE_CAR" } },
+  });
+  const merged: [string, object, Partial<PolicyBody>][] = [
+    ["one member", { constraints: { minStars: 4 } }, { constraints: { minStars: 4, maxDistanceKm: 10 } }],
+    ["null takes away", { constraints: { minStars: null } }, { constraints: { maxDistanceKm: 10 } }],
+    ["arrays are replaced", { tiers: ["CREW"] }, { tiers: ["CREW"] }],
+    [
+      "maps are merged",
+      { transport: { perTier: { CREW: "SHUTTLE" } } },
+      { transport: { mode: "SHUTTLE", perTier: { FIRST: "PRIVATE_CAR", CREW: "SHUTTLE" } } },
+    ],
+    ["what is said beside it", { name: "New", version: 3, fencingToken: 1, reason: "Snow" }, { name: "New" }],
+    ["nothing", {}, {}],
+  ];
+  for (const [what, change, expected] of merged) {
+    const [event] = decidePolicy(stateOf(before), patch(change));
+    t.strictSame(event?.type === "policy.patched" && event.data.body, { ...before, ...expected }, what);
+  }
+  const [bare] = decidePolicy(stateOf(before), patch({ constraints: null }));
+  t.notOk(bare?.type === "policy.patched" && "constraints" in bare.data.body, "an object at once");
+  const unwhole = [{ transport: { mode: null } }, { tiers: [] }, { constraints: { maxDistanceKm: -1 } }];
+  for (const change of [...unwhole, { allocationWeights: { cost: 1 } }, { context: { airport: "QQQ" } }])
+    given(created).when(patch(change)).refused("validation/body");
+  given()
+    .when(patch({ name: "New" }))
+    .refused("not-found/resource");
+  given(created)
+    .when(patch({ name: "New" }, { airport: "JFK" }))
+    .refused("auth/foreign-airport");
+  const moved = patch({ context: { airport: "JFK" } });
+  given(created).when(moved).leads({ contextKey: "JFK|*|ECONOMY" });
+  given(created, fixed).when(moved).refused("conflict/state", { state: "CONTEXT_FIXED" });
+  given(created, fixed)
+    .when(patch({ name: "New" }))
+    .then({ type: "policy.patched" });
+  const fix = received("policy.activate", {}, { principal: supervisor });
+  given(created)
+    .when(fix)
+    .then({ type: "policy.context-fixed", data: { at: evening } });
+  given(created, fixed).when(fix).nothing();
+});
+
 t.test("one policy of a context is in force", async (t) => {
   const rules = { decide: decideContext, evolve: evolveContext };
   const given = givenOf(t, rules);
-  const activate = received("policy.put-in-force", {}, { principal: supervisor });
-  const draft = (policyId: string): Activated => ({
-    policyId,
-    policy: stateOf(body({ context: { airport: "JFK" } })),
+  const activate = received("policy.activate", {}, { principal: supervisor });
+  const deactivate = received("policy.deactivate", {}, { principal: supervisor });
+  const spoken = (policyId: string): Spoken => ({
+    named: { policyId, version: 2, policy: stateOf(body({ context: { airport: "JFK" } })) },
+    standing: undefined,
   });
   const past = (...ids: string[]) =>
     eventsOf<ContextState, ContextEvent>(
       rules,
       [],
-      ...ids.map((id) => [activate, draft(id)] as [typeof activate, Activated]),
+      ...ids.map((id) => [activate, spoken(id)] as [typeof activate, Spoken]),
     );
   given()
-    .when(activate, draft("A"))
+    .when(activate, spoken("A"))
     .then({
       type: "policy.activated",
       data: { policyId: "A", airport: "JFK", tiers: ["ECONOMY"], at: evening, from: "DRAFT" },
     })
     .leads({ activePolicyId: "A", archived: [], activatedAt: evening });
   given(...past("A"))
-    .when(activate, draft("A"))
-    .nothing();
+    .when(activate, spoken("A"))
+    .refused("conflict/state", { state: "ACTIVE", version: 2 });
   given(...past("A"))
-    .when(activate, draft("B"))
+    .when(activate, spoken("B"))
     .then({ type: "policy.activated", data: { from: "DRAFT", replaced: "A" } })
     .leads({ activePolicyId: "B", archived: ["A"] });
   given(...past("A", "B"))
-    .when(activate, draft("A"))
+    .when(activate, spoken("A"))
     .then({ type: "policy.activated", data: { from: "ARCHIVED", replaced: "B" } })
     .leads({ activePolicyId: "A", archived: ["B"] });
   given(...past("A", "B", "A", "B"))
-    .when(activate, draft("C"))
+    .when(activate, spoken("C"))
     .leads({ archived: ["A", "B"] });
-  given().when(activate, undefined).refused("not-found/resource");
+  given().when(activate, { named: undefined, standing: undefined }).refused("not-found/resource");
   given()
-    .when({ ...activate, principal: { ...supervisor, airport: "LAX" } }, draft("A"))
+    .when({ ...activate, principal: { ...supervisor, airport: "LAX" } }, spoken("A"))
     .refused("auth/foreign-airport");
+  given(...past("A", "B"))
+    .when(deactivate, spoken("B"))
+    .leads({ activePolicyId: undefined, archived: ["A", "B"] });
+  const off = [...past("A"), { type: "policy.deactivated" as const, data: { policyId: "A" } }];
+  given(...off)
+    .when(deactivate, spoken("A"))
+    .refused("conflict/state", { state: "ARCHIVED" });
+  given(...off)
+    .when(activate, spoken("A"))
+    .then({ type: "policy.activated", data: { from: "ARCHIVED" } })
+    .leads({ activePolicyId: "A", archived: [] });
+  given().when(deactivate, spoken("A")).refused("conflict/state", { state: "DRAFT" });
+  t.equal(statusIn(undefined, "A"), "DRAFT");
+});
+
+t.test("the preview says why each policy applies or doesn't", async (t) => {
+  const all = [
+    candidate("elsewhere", { name: "Elsewhere", context: { airport: "LAX" } }),
+    candidate("first", { name: "Up front", tiers: ["FIRST"] }),
+    candidate("old", { name: "Old", context: { airport: "JFK" } }),
+    candidate("new", { name: "New", context: { airport: "JFK" } }, secondsLater(1)),
+    candidate("wide", { name: "Wide" }, secondsLater(9)),
+  ];
+  const verdicts = (tier: Tier) =>
+    verdictsOn(all, "JFK", tier).map(({ name, verdict }) => `${name} ${verdict}`);
+  const others = "Elsewhere OTHER_AIRPORT, Old ACTIVATED_EARLIER, Up front OTHER_TIER, Wide WIDER_CONTEXT";
+  t.equal(verdicts("ECONOMY").join(", "), `New APPLIES, ${others}`);
+  t.notOk(verdicts("CREW").some((told) => told.includes("APPLIES")));
+  const [first, , , , last] = verdictsOn(all, "JFK", "ECONOMY");
+  t.match(first, { policyUrn: "urn:policy:new", version: 1, kind: "airport+tier", detail: /first match/ });
+  t.equal(last?.detail, "airport+tier comes before it: New.");
 });

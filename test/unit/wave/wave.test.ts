@@ -42,6 +42,7 @@ const input = (
   policies,
   vendors,
   stays: [{ groups, search: { offers, partialFailures: [] } }],
+  again: [],
 });
 const run = received(
   "wave.run",
@@ -229,7 +230,7 @@ t.test("each offer is kept once, and what points to it points right", async (t) 
     totals: [],
     objective: 1,
   };
-  const kept = keptResult(result);
+  const kept = keptResult(result, new Map());
   t.equal(kept.offers.length, 2);
   t.strictSame(
     kept.rankingInputs.map((each) => kept.offers[each.offer]),

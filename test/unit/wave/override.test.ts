@@ -1,0 +1,181 @@
+// A hotel chosen over a wave's own: what is read for it, what it is refused for, what it sends, and what the wave then shows; and what a
+// wave that was run again sends to groups that have a room.
+import t from "tap";
+import type { ActorContext } from "../../../actors/runtime/host.ts";
+import { decideWave, outgoingOf } from "../../../actors/wave/decide.ts";
+import type { WaveInput } from "../../../actors/wave/gather.ts";
+import {
+  decideNoteOverride,
+  decideOverride,
+  gatherOverride,
+  type OverrideFacts,
+  overrideMadeBy,
+} from "../../../actors/wave/override.ts";
+import { standingOverrides } from "../../../actors/wave/override-state.ts";
+import { evolve, type WaveState } from "../../../actors/wave/state.ts";
+import type { GroupStanding } from "../../../schemas/group-note.ts";
+import type { HotelOffer } from "../../../schemas/hotel.ts";
+import { Problem } from "../../../schemas/problems.ts";
+import { received, secondsLater, supervisor } from "../../harness/given.ts";
+import { group } from "../../harness/group-needs.ts";
+import { policy } from "../../harness/policies.ts";
+import { airport as jfk, north, offer } from "../allocation/hotels-at-jfk.ts";
+
+const near = offer({ providerHotelId: "near", masterHotelId: "near", nightlyRateMinor: 9_000 });
+const far = offer({ providerHotelId: "far", masterHotelId: "far", coordinates: north(30) });
+const farElsewhere = { ...far, vendor: "roomlink", providerOfferId: "rl", nightlyRateMinor: 9_500 };
+const full = offer({ providerHotelId: "full", masterHotelId: "full", roomsLeft: 0, coordinates: north(9) });
+const input = (again: string[] = []): WaveInput => ({
+  airport: { code: "JFK", name: "John F Kennedy", ...jfk },
+  airlineName: "Xenon",
+  passengerHost: "",
+  policies: { ECONOMY: policy({ maxDistanceKm: 20 }) },
+  vendors: {},
+  stays: [
+    {
+      groups: [group("G1"), group("G2"), group("G3", { rooms: 30 })],
+      search: { offers: [near, far, farElsewhere, full], partialFailures: [] },
+    },
+  ],
+  again,
+});
+const run = received(
+  "wave.run",
+  { caseId: "XN-CASE", demandId: "XN-DEMAND" },
+  { entity: "XN-WAVE", now: secondsLater(2) },
+);
+const decided = decideWave(run, input());
+const wave = evolve(undefined, decided.event);
+const hotelOf = (name: string): string =>
+  wave.rankingInputs.find(({ offer: at }) => wave.offers[at]?.providerHotelId === name)?.hotelUrn ?? "";
+
+const chosen = (data: object = {}, more: object = {}) =>
+  received(
+    "wave.override",
+    { groupId: "G1", hotelUrn: hotelOf("far"), reason: "Near her", ...data },
+    { principal: supervisor, entity: "XN-WAVE", now: secondsLater(60), ...more },
+  );
+const pending: GroupStanding = { status: "PENDING", settled: false };
+const { stays: _s, again: _a, ...terms } = input();
+const facts = (more: Partial<OverrideFacts> = {}): OverrideFacts => ({
+  closed: false,
+  need: group("G1"),
+  standing: pending,
+  terms,
+  offers: [far, farElsewhere],
+  ...more,
+});
+const refusal = (over: WaveState, command: ReturnType<typeof chosen>, read: OverrideFacts) => {
+  try {
+    decideOverride(over, command, read);
+    return "taken";
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return `${error.code} ${error.members.state ?? error.members.errors?.[0]?.pointer ?? ""}`.trim();
+  }
+};
+
+t.test("past the policy's gates, at the cheapest vendor that has the rooms", async (t) => {
+  const { event, order } = decideOverride(wave, chosen(), facts());
+  t.match(event, {
+    type: "wave.overridden",
+    data: { groupId: "G1", hotelName: far.name, formerHotelUrn: hotelOf("near"), totalMinor: 9_500 },
+  });
+  t.match(order.assignment, {
+    waveId: "XN-WAVE",
+    book: true,
+    candidates: [{ offer: { vendor: "roomlink" } }, { offer: { vendor: "stayhub" } }],
+  });
+  const after = evolve(wave, event);
+  t.equal(standingOverrides(after).size, 0, "not before it is carried out");
+  t.equal(overrideMadeBy(chosen({}, { now: secondsLater(999) }), after)?.groupId, "G1", "found again later");
+  const note = (overrideId: string) =>
+    received("wave.note-override", { overrideId, outcome: "DONE", state: "PROCESSING" });
+  const ended = decideNoteOverride(after, note(order.overrideId));
+  const shown = ended.reduce<WaveState>(evolve, after);
+  t.equal(standingOverrides(shown).get("G1")?.hotelUrn, hotelOf("far"));
+  t.strictSame(decideNoteOverride(shown, note(order.overrideId)), [], "told again it is nothing");
+  t.strictSame(decideNoteOverride(after, note("XN-OTHER")), []);
+  t.equal(refusal(shown, chosen(), facts()), "taken", "and another choice may follow");
+
+  const byHand = { ...terms, policies: { ECONOMY: policy({ autoBook: false }) } };
+  t.equal(decideOverride(wave, chosen(), facts({ terms: byHand })).order.assignment.book, false);
+  const failed = facts({ terms: byHand, standing: { status: "FAILED", settled: false } });
+  t.equal(decideOverride(wave, chosen(), failed).order.assignment.book, true);
+});
+
+t.test("what it is refused for", async (t) => {
+  const underWay = evolve(wave, decideOverride(wave, chosen(), facts()).event);
+  const booked = (status: GroupStanding["status"], hotelUrn: string, stay = "CONFIRMED"): GroupStanding => ({
+    status,
+    settled: false,
+    reservation: { status: stay as "CONFIRMED", hotelUrn },
+  });
+  const table: [string, WaveState, Partial<OverrideFacts>, string][] = [
+    ["free", wave, {}, "taken"],
+    ["elsewhere", wave, { standing: booked("RESOLVED", hotelOf("near")) }, "taken"],
+    ["there", wave, { standing: booked("OFFER_READY", hotelOf("far")) }, "conflict/state BOOKED_THERE"],
+    ["arrived", wave, { standing: booked("RESOLVED", "x", "CHECKED_IN") }, "conflict/state CHECKED_IN"],
+    ["under way", wave, { standing: booked("PROCESSING", "x") }, "conflict/state PROCESSING"],
+    ["declined", wave, { standing: booked("DECLINED", "x") }, "conflict/state DECLINED"],
+    ["settled", wave, { standing: { ...pending, settled: true } }, "conflict/state SETTLED"],
+    ["another choice", underWay, {}, "conflict/state UNDER_WAY"],
+    ["closed", wave, { closed: true }, "conflict/state CLOSED"],
+    ["no group", wave, { standing: null }, "conflict/state PENDING"],
+    ["no policy", wave, { need: undefined }, "conflict/state MANUAL_REVIEW"],
+    ["no such hotel", wave, { offers: [] }, "validation/body /hotelUrn"],
+    ["no rooms", wave, { offers: [full] }, "conflict/state NO_ROOMS"],
+    ["no accessible room", wave, { need: group("G1", { needs: ["WHEELCHAIR"] }) }, "conflict/state NO_ROOMS"],
+  ];
+  for (const [what, over, more, expected] of table)
+    t.equal(refusal(over, chosen(), facts(more)), expected, what);
+});
+
+t.test("the wave's own offers are taken while they are fresh", async (t) => {
+  const asked: string[] = [];
+  const contextWith = (found: HotelOffer[]) =>
+    ({
+      tenants: { byCode: () => undefined },
+      call: async (name: string) => {
+        asked.push(name);
+        if (name === "case.allocation-input")
+          return {
+            airport: "JFK",
+            closed: false,
+            policies: terms.policies,
+            groups: [group("G1")],
+            again: [],
+          };
+        if (name === "vendor-adapter.search") return { offers: found, partialFailures: [] };
+        return name === "sub-case.standing" ? pending : {};
+      },
+    }) as unknown as ActorContext;
+  const context = contextWith([near, { ...farElsewhere, masterHotelId: "other" }]);
+  const fresh = await gatherOverride(context, chosen(), wave);
+  t.same(fresh.offers.map(({ vendor }) => vendor).sort(), ["roomlink", "stayhub"]);
+  t.notOk(asked.includes("vendor-adapter.search"));
+  const late = await gatherOverride(context, chosen({}, { now: secondsLater(3600) }), wave);
+  t.ok(asked.includes("vendor-adapter.search"));
+  t.same(
+    late.offers.map(({ vendor }) => vendor),
+    ["roomlink"],
+    "by what its vendor calls it, though its URN has changed with the offers",
+  );
+  t.equal((await gatherOverride(context, chosen({ hotelUrn: "urn:hotel:none" }), wave)).offers.length, 0);
+  await t.rejects(gatherOverride(context, chosen({ groupId: "G9" }), wave), { code: "validation/body" });
+  const elsewhere = { principal: { ...supervisor, airport: "LAX" } };
+  await t.rejects(gatherOverride(context, chosen({}, elsewhere), wave), { code: "auth/foreign-airport" });
+});
+
+t.test("who has a room changes hotels, or keeps the one that it has", async (t) => {
+  const sent = outgoingOf("XN-WAVE", decideWave(run, input(["G1", "G3"])));
+  t.match(sent, [
+    { name: "case.note-wave", data: { allocated: ["G1", "G2"], unplaced: [], unbooked: [] } },
+    { name: "sub-case.override", entity: "XN-SUB-G1", data: { assignment: { waveId: "XN-WAVE" } } },
+    { name: "sub-case.assign", entity: "XN-SUB-G2" },
+  ]);
+  t.equal(sent.length, 3, "nobody is told that a group keeps its room");
+  const unbooked = { ...input(), policies: { ECONOMY: policy({ autoBook: false }) } };
+  const [note] = outgoingOf("XN-WAVE", decideWave(run, unbooked));
+  t.match(note, { data: { unbooked: ["G1", "G2"], unplaced: ["G3"] } });
+});
