@@ -2,22 +2,17 @@
 
 import type { Collection, Document, Filter } from "mongodb";
 import type { Page, Query } from "../../schemas/command.ts";
-import {
-  type ContractLedgerPage,
-  type ContractView,
-  directVendor,
-  type RoomsTaken,
-} from "../../schemas/contract.ts";
+import type { ContractLedgerPage, ContractStatus, ContractView, RoomsTaken } from "../../schemas/contract.ts";
 import { distanceKmBetween } from "../../schemas/distance.ts";
 import type { HotelOffer, HotelSearch } from "../../schemas/hotel.ts";
-import { idOf } from "../../schemas/urn.ts";
+import { dateAfter } from "../../schemas/local-day.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { decodeCursor, limitOf, readPage, slicePage } from "../runtime/page.ts";
 import { airportFilter } from "../runtime/reach.ts";
 import { loadedOf } from "../runtime/store.ts";
 import { leftFor, nightlyRateOf, nightsOf, priceOf } from "./rooms.ts";
 import type { BookedRooms, ContractState } from "./state.ts";
-import { contractView, roomsTakenView } from "./view.ts";
+import { contractView, hotelFacts, roomsTakenView } from "./view.ts";
 
 const current = { schemaVersion: 1 };
 const loaded = (document: Document) => loadedOf<ContractState>(document, current);
@@ -34,19 +29,25 @@ export const contractQueries = (context: ActorContext) => {
     context.documents.tenant(tenant).collection<Document>("contracts");
 
   return {
-    /** GET /v1/contracts: those that haven't ended, newest first, by `_id`: an airline has some dozens in all. */
+    /**
+     * GET /v1/contracts: newest first, by `_id`: an airline has some dozens in all. What a status says goes by the local date at
+     * the airport, so a page may hold fewer than it was asked for.
+     */
     list: async ({ tenant, params, principal }: Query): Promise<Page<ContractView>> => {
       const now = context.clock.now();
-      const { airport } = airportFilter(principal, undefined);
-      // By the UTC date, which is nowhere so far ahead that a contract's last night would be left out.
+      const { status, airport: asked } = params as { status?: ContractStatus; airport?: string };
+      const { airport } = airportFilter(principal, asked);
       const filter: Filter<Document> = {
         ...(airport === undefined ? {} : { "terms.airport": airport }),
-        "terms.validUntil": { $gte: now.toISOString().slice(0, 10) },
+        ...validityFilter(status, now),
       };
-      return readPage(contracts(tenant), { filter, params }, (document) => {
+      const page = await readPage(contracts(tenant), { filter, params }, (document) => {
         const { state, meta } = loaded(document);
         return contractView(meta._id, state, meta.version, now);
       });
+      const isAsked = (one: ContractView): boolean =>
+        status === undefined ? one.status !== "ENDED" : one.status === status;
+      return { ...page, items: page.items.filter(isAsked) };
     },
 
     /** For a hotel search: contracts for the airport with rooms left in every night, by the `airport` index. */
@@ -104,6 +105,26 @@ export const contractQueries = (context: ActorContext) => {
   };
 };
 
+/** Every contract of that status, and those whose airport's date may differ from the UTC date by one. */
+const validityFilter = (status: ContractStatus | undefined, now: Date): Filter<Document> => {
+  const today = now.toISOString().slice(0, 10);
+  switch (status) {
+    case "UPCOMING":
+      return { "terms.validFrom": { $gte: today } };
+    case "ACTIVE":
+      return {
+        "terms.validFrom": { $lte: dateAfter(today, 1) },
+        "terms.validUntil": { $gte: today },
+      };
+    case "ENDED":
+      return { "terms.validUntil": { $lte: dateAfter(today, 1) } };
+    case undefined:
+      return { "terms.validUntil": { $gte: today } };
+    default:
+      return status satisfies never;
+  }
+};
+
 /** Undefined: not near enough, not for all of these nights, or nothing left. */
 export const offerOf = (
   contractId: string,
@@ -112,20 +133,14 @@ export const offerOf = (
   now: Date,
 ): HotelOffer | undefined => {
   const { terms } = state;
-  const { hotelUrn, ...hotel } = terms.hotel;
   const nights = nightsOf(search.checkIn, search.checkOut);
   const left = leftFor(state, nights, now);
   const price = priceOf(terms, nights);
   if (price === undefined || left.rooms < 1) return undefined;
-  if (distanceKmBetween(hotel.coordinates, search.coordinates) > search.radiusKm) return undefined;
-  const masterHotelId = hotelUrn === undefined ? undefined : idOf(hotelUrn);
+  if (distanceKmBetween(terms.hotel.coordinates, search.coordinates) > search.radiusKm) return undefined;
   return {
-    ...hotel,
-    vendor: directVendor,
+    ...hotelFacts(contractId, terms),
     providerOfferId: contractId,
-    // Two contracts with one hotel are offers of one hotel.
-    providerHotelId: masterHotelId ?? contractId,
-    ...(masterHotelId === undefined ? {} : { masterHotelId }),
     acceptedPayments: terms.acceptedPayments,
     nightlyRateMinor: nightlyRateOf(price, nights),
     currency: terms.currency,

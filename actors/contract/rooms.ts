@@ -1,5 +1,6 @@
 /** Owns counting a block's rooms: what is taken of a night, what is left for a stay, and what a stay costs. */
 import type { ContractTerms } from "../../schemas/contract.ts";
+import { dateAfter } from "../../schemas/local-day.ts";
 import type { ContractState, TakenRooms } from "./state.ts";
 
 const dayMs = 86_400_000;
@@ -10,19 +11,16 @@ export interface Stock {
   accessible: number;
 }
 
-/** The local date `days` later. */
-export const dateAfter = (date: string, days: number): string =>
-  new Date(Date.parse(date) + days * dayMs).toISOString().slice(0, 10);
-
 /** Every night of a stay by its date; empty when check-out isn't after check-in. */
 export const nightsOf = (checkIn: string, checkOut: string): string[] => {
   const count = Math.max(0, Math.round((Date.parse(checkOut) - Date.parse(checkIn)) / dayMs));
   return Array.from({ length: count }, (_, day) => dateAfter(checkIn, day));
 };
 
-/** Rooms of the block in a night; 0 outside the contract's validity. */
+/** Rooms of the block in a night; 0 outside the contract's validity, and in a blackout. */
 export const blockOf = ({ block, validFrom, validUntil }: ContractTerms, night: string): number => {
   if (night < validFrom || night >= validUntil) return 0;
+  if (block.blackouts?.some(({ from, until }) => from <= night && night < until)) return 0;
   return block.exceptions.find((exception) => exception.night === night)?.rooms ?? block.roomsPerNight;
 };
 

@@ -1,13 +1,14 @@
 /** Wires the contract actor: one document per contract, in which its rooms are counted down. */
 import type { RoomsTaken } from "../../schemas/contract.ts";
+import type { NoteHotel } from "../../schemas/hotel-catalogue.ts";
 import { idOf } from "../../schemas/urn.ts";
 import { freshId } from "../runtime/clock.ts";
-import type { Decider, Reading } from "../runtime/decider.ts";
+import type { Decider, Outgoing, Reading } from "../runtime/decider.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { decide } from "./decide.ts";
 import { contractIndexes, contractQueries } from "./queries.ts";
 import { type ContractEvent, type ContractState, evolve } from "./state.ts";
-import { contractView, roomsTakenView } from "./view.ts";
+import { contractView, hotelFacts, roomsTakenView } from "./view.ts";
 
 const contracts: Decider<ContractState, ContractEvent> = {
   actor: "contract",
@@ -18,6 +19,7 @@ const contracts: Decider<ContractState, ContractEvent> = {
   indexes: contractIndexes,
   decide,
   evolve,
+  outgoing: (event, state, _command, id) => (event.type === "contract.put" ? [noteHotel(id, state)] : []),
   // A supervisor's version is about the terms: a night's bookings don't make it stale.
   technical: new Set(["contract.rooms-held", "contract.rooms-booked", "contract.rooms-released"]),
   locate: ({ id }) => ({ creation: id }),
@@ -34,6 +36,12 @@ const contracts: Decider<ContractState, ContractEvent> = {
           after: after.terms,
         }
       : null,
+};
+
+/** The catalogue knows the hotel from the day of the contract, whether or not anybody has searched. */
+const noteHotel = (contractId: string, state: ContractState): Outgoing => {
+  const data: NoteHotel = { hotel: hotelFacts(contractId, state.terms), airport: state.terms.airport };
+  return { to: "command", name: "vendor-adapter.note-hotel", entity: contractId, data };
 };
 
 /** What stands under the command's reference now. */

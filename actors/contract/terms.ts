@@ -1,6 +1,7 @@
 /** Owns what makes a contract's terms whole: dates in order, seasons without overlap or gap, an airport and a currency that exist. */
 import { airport as airportOf } from "../../schemas/airports.ts";
 import type { ContractBody, ContractTerms } from "../../schemas/contract.ts";
+import { isCurrency } from "../../schemas/currency.ts";
 import { type FieldError, Problem } from "../../schemas/problems.ts";
 
 /** @throws Problem validation/body with a pointer to each thing that is wrong */
@@ -14,21 +15,19 @@ export const termsOf = ({
   const terms: ContractTerms = {
     ...rest,
     acceptedPayments: acceptedPayments ?? ["GUARANTEE"],
-    block: { roomsPerNight: block.roomsPerNight, exceptions: block.exceptions ?? [] },
+    block: { ...block, exceptions: block.exceptions ?? [] },
   };
-  const errors = [...placeErrors(terms), ...seasonErrors(terms), ...exceptionErrors(terms)];
+  const errors = [
+    ...placeErrors(terms),
+    ...seasonErrors(terms),
+    ...exceptionErrors(terms),
+    ...blackoutErrors(terms),
+  ];
   if (errors.length > 0)
     throw new Problem("validation/body", "Correct the terms named in `errors` and send them again.", {
       errors,
     });
   return terms;
-};
-
-let currencies: ReadonlySet<string> | undefined;
-
-const isCurrency = (code: string): boolean => {
-  currencies ??= new Set(Intl.supportedValuesOf("currency"));
-  return currencies.has(code);
 };
 
 const placeErrors = ({ airport, currency, validFrom, validUntil }: ContractTerms): FieldError[] => [
@@ -75,4 +74,12 @@ const exceptionErrors = ({ block: { exceptions } }: ContractTerms): FieldError[]
     exceptions.findIndex((other) => other.night === night) === i
       ? []
       : [{ pointer: `/block/exceptions/${i}/night`, detail: `${night} is named twice` }],
+  );
+
+/** They may overlap, and reach beyond the validity. */
+const blackoutErrors = ({ block: { blackouts = [] } }: ContractTerms): FieldError[] =>
+  blackouts.flatMap(({ from, until }, i) =>
+    until > from
+      ? []
+      : [{ pointer: `/block/blackouts/${i}/until`, detail: "must be after the blackout's from" }],
   );

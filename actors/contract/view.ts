@@ -1,9 +1,16 @@
 /** Owns what readers see of a contract, and what an asker of rooms is told of them. */
 import { airport as airportOf } from "../../schemas/airports.ts";
-import type { ContractStatus, ContractView, RoomsTaken } from "../../schemas/contract.ts";
-import { isoDate, localDay } from "../../schemas/local-day.ts";
-import { urn } from "../../schemas/urn.ts";
-import { blockOf, dateAfter, isExpired, leftFor, takenOf } from "./rooms.ts";
+import {
+  type ContractStatus,
+  type ContractTerms,
+  type ContractView,
+  directVendor,
+  type RoomsTaken,
+} from "../../schemas/contract.ts";
+import type { HotelFacts } from "../../schemas/hotel.ts";
+import { dateAfter, isoDate, localDay } from "../../schemas/local-day.ts";
+import { idOf, urn } from "../../schemas/urn.ts";
+import { blockOf, isExpired, leftFor, takenOf } from "./rooms.ts";
 import type { ContractState, TakenRooms } from "./state.ts";
 
 const nightsShown = 14;
@@ -24,6 +31,20 @@ export const contractView = (
     version,
     createdAt: state.createdAt.toISOString(),
     changedAt: state.changedAt.toISOString(),
+  };
+};
+
+/** The hotel in the words of an offer. Two contracts with one hotel are offers of one hotel. */
+export const hotelFacts = (
+  contractId: string,
+  { hotel: { hotelUrn, ...hotel } }: ContractTerms,
+): HotelFacts => {
+  const masterHotelId = hotelUrn === undefined ? undefined : idOf(hotelUrn);
+  return {
+    ...hotel,
+    vendor: directVendor,
+    providerHotelId: masterHotelId ?? contractId,
+    ...(masterHotelId === undefined ? {} : { masterHotelId }),
   };
 };
 

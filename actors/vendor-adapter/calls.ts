@@ -1,5 +1,6 @@
 /** Owns one call for another actor: a doubtful one is looked up first, then the port is asked, and the outcome put into an answer. */
 import type { VendorAnswer, VendorCall, VendorVerb } from "../../schemas/vendor-call.ts";
+import type { Money } from "../../schemas/vocabulary.ts";
 import type { Instance } from "./instances.ts";
 import { bookedStates, type CallContext, type LookupOutcome, type WriteOutcome } from "./ports.ts";
 
@@ -12,7 +13,18 @@ interface Operation {
   lookup(reference: { reference: string }, context: CallContext): Promise<LookupOutcome<object>>;
   /** Undefined: a look-up finds nothing else than the thing itself. */
   doneStates?: readonly string[];
+  /** What it is looked up by, and whether it is as the request wants it; undefined: by its own reference, and by its state alone. */
+  changes?: { reference(request: Fields): string; isDone(found: Fields, request: Fields): boolean };
 }
+
+/** A change is found in what it has changed. */
+const modification: NonNullable<Operation["changes"]> = {
+  reference: ({ bookedUnder }) => String(bookedUnder),
+  isDone: ({ stay }, { checkIn, checkOut }) => {
+    const dates = stay as { checkIn: string; checkOut: string } | undefined;
+    return dates?.checkIn === checkIn && dates?.checkOut === checkOut;
+  },
+};
 
 /** Undefined: this kind of vendor doesn't take the verb. */
 const operationOf = (instance: Instance, verb: VendorVerb): Operation | undefined => {
@@ -26,9 +38,12 @@ const operationOf = (instance: Instance, verb: VendorVerb): Operation | undefine
     case "hotel":
       if (verb === "hold") return operation(port.hold, ["HELD"]);
       if (verb === "book") return operation(port.book, bookedStates);
+      if (verb === "modify")
+        return { ...operation(port.modify, ["BOOKED", "CHECKED_IN"]), changes: modification };
       return verb === "cancel" ? operation(port.cancel, ["CANCELLED"]) : undefined;
     case "payment":
       if (verb === "issue-card") return operation(port.issueCard, ["ACTIVE"]);
+      if (verb === "load-card") return { ...operation(port.loadCard, ["ACTIVE"]), changes: loading };
       return verb === "cancel-card" ? operation(port.cancelCard, ["CANCELLED"]) : undefined;
     case "transport":
       if (verb === "book-ride") return operation(port.book, ["BOOKED"]);
@@ -38,6 +53,12 @@ const operationOf = (instance: Instance, verb: VendorVerb): Operation | undefine
     default:
       return instance satisfies never;
   }
+};
+
+const loading: NonNullable<Operation["changes"]> = {
+  reference: ({ issuedUnder }) => String(issuedUnder),
+  isDone: ({ loaded }, { loaded: wanted }) =>
+    (loaded as Money | undefined)?.amountMinor === (wanted as Money).amountMinor,
 };
 
 interface Carrying extends CallContext {
@@ -86,12 +107,14 @@ const lookedUp = async (
   call: VendorCall,
   context: CallContext,
 ): Promise<Outcome | undefined> => {
-  const found = await operation.lookup({ reference: call.reference }, context);
+  const { changes } = operation;
+  const reference = changes?.reference(call.request) ?? call.reference;
+  const found = await operation.lookup({ reference }, context);
   if (found.outcome === "none") return undefined;
   if (found.outcome !== "done") return { outcome: "in-doubt", detail: found.detail };
   const { outcome: _, state, ...result } = found as Fields;
-  const done = operation.doneStates === undefined || operation.doneStates.includes(String(state));
-  return done ? { outcome: "done", result } : undefined;
+  const stands = operation.doneStates === undefined || operation.doneStates.includes(String(state));
+  return stands && (changes?.isDone(result, call.request) ?? true) ? { outcome: "done", result } : undefined;
 };
 
 const outcomeOf = (outcome: WriteOutcome<object>): Outcome => {

@@ -25,7 +25,7 @@ export interface VendorOptions {
 }
 
 export interface VendorCall<Body, Problem> {
-  method: "GET" | "POST" | "PUT" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the base URL, already encoded. */
   path: string;
   body?: unknown;

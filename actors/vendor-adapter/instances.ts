@@ -2,7 +2,9 @@
 import type { Document } from "mongodb";
 import type { Command } from "../../schemas/command.ts";
 import { directVendor } from "../../schemas/contract.ts";
+import { drillVendor } from "../../schemas/drill.ts";
 import { Problem } from "../../schemas/problems.ts";
+import { byHandVendor } from "../../schemas/reservation.ts";
 import type { VendorKind, VendorView } from "../../schemas/vendor-call.ts";
 import { type Bucket, watchBucket } from "../../streams/bucket.ts";
 import type { ActorContext } from "../runtime/host.ts";
@@ -72,6 +74,8 @@ export interface PutVendor {
 }
 
 const vendorName = /^[a-z][a-z0-9-]{0,30}$/;
+/** The last would be this actor's own subject. */
+const taken: ReadonlySet<string> = new Set([directVendor, byHandVendor, drillVendor, "adapter"]);
 
 export interface Instances {
   /** The airline's vendors; its own contracts are one of them, configured or not. */
@@ -128,8 +132,8 @@ const putVendor = async (
   command: Command,
 ): Promise<void> => {
   const { name, dialect, baseUrl, apiKey, reconcileMinutes } = command.data as PutVendor;
-  if (!vendorName.test(name) || name === directVendor) {
-    const rule = `A vendor's name is lower case letters, digits and dashes, and not ${directVendor}.`;
+  if (!vendorName.test(name) || taken.has(name)) {
+    const rule = `A vendor's name is lower case letters, digits and dashes, and not ${[...taken].join(", ")}.`;
     throw new Problem("validation/body", rule, {
       errors: [{ pointer: "/name", detail: "not a vendor name" }],
     });

@@ -101,6 +101,18 @@ export interface Booking {
   confirmationNumber: string;
   total: Money;
   freeCancellationUntil?: string;
+  /** The dates that the hotel has it for; absent: its answers don't tell. */
+  stay?: { checkIn: string; checkOut: string };
+}
+
+/** Other dates for a booking that stands; who has arrived may stay longer or leave sooner. */
+export interface ModifyRequest extends Write {
+  /** Our reference of the booking, which it is looked up by; `reference` is this modification's own. */
+  bookedUnder: string;
+  bookingId: string;
+  /** Local dates at the airport, `YYYY-MM-DD`; check-out exclusive. */
+  checkIn: string;
+  checkOut: string;
 }
 
 export interface BookingCancellation {
@@ -154,6 +166,8 @@ export interface HotelPort extends Reconciling {
   search(search: HotelSearch, context: CallContext): Promise<ReadOutcome<{ offers: HotelOffer[] }>>;
   hold(request: HoldRequest, context: CallContext): Promise<WriteOutcome<Hold>>;
   book(request: BookRequest, context: CallContext): Promise<WriteOutcome<Booking>>;
+  /** The dates are set, not moved: done when the booking has them already. Refused: the booking stands as it was. */
+  modify(request: ModifyRequest, context: CallContext): Promise<WriteOutcome<Booking>>;
   /** Done, with the same answer, when it was cancelled before. */
   cancel(
     request: Write & { bookingId: string },
@@ -169,6 +183,16 @@ export interface Card {
   expiryMonth: number;
   expiryYear: number;
   balance: Money;
+  /** All that was ever put on it; absent: its answers don't tell. */
+  loaded?: Money;
+}
+
+/** More on a card: `loaded` is what has been put on it in all, afterwards. */
+export interface LoadRequest extends Write {
+  /** Our reference of the card, which it is looked up by; `reference` is this loading's own. */
+  issuedUnder: string;
+  cardId: string;
+  loaded: Money;
 }
 
 export interface PaymentPort extends Reconciling {
@@ -177,6 +201,8 @@ export interface PaymentPort extends Reconciling {
     request: Write & { balance: Money; label: string },
     context: CallContext,
   ): Promise<WriteOutcome<Card>>;
+  /** The amount is set, not added: done when that much is on it already. */
+  loadCard(request: LoadRequest, context: CallContext): Promise<WriteOutcome<Card>>;
   cancelCard(request: Write & { cardId: string }, context: CallContext): Promise<WriteOutcome<Card>>;
   lookup(
     request: Write,

@@ -2,39 +2,51 @@
 import type { HotelOffer, HotelSearch, HotelSearchResult } from "../../schemas/hotel.ts";
 import type { HotelPort } from "./ports.ts";
 
-interface Source {
+export interface HotelSource {
   name: string;
   port: Pick<HotelPort, "search">;
 }
 
-/** @param timeBoxMs contract, "Hotel search time-box" */
-export const searchHotels = async (
-  sources: readonly Source[],
+export interface SearchOptions {
+  /** Contract, "Hotel search time-box". */
+  timeBoxMs: number;
+  traceparent: string;
+}
+
+/** What one vendor brought; with `detail` nothing, for that reason. */
+export interface SourceAnswer {
+  vendor: string;
+  offers: HotelOffer[];
+  detail?: string;
+}
+
+/** One answer each, in the order of the sources. */
+export const askHotels = (
+  sources: readonly HotelSource[],
   search: HotelSearch,
-  options: { timeBoxMs: number; traceparent: string },
-): Promise<HotelSearchResult> => {
-  const signal = AbortSignal.timeout(options.timeBoxMs);
-  const answers = await Promise.all(
-    sources.map((source) => ask(source, search, { signal, traceparent: options.traceparent })),
-  );
+  { timeBoxMs, traceparent }: SearchOptions,
+): Promise<SourceAnswer[]> => {
+  const signal = AbortSignal.timeout(timeBoxMs);
+  return Promise.all(sources.map((source) => ask(source, search, { signal, traceparent })));
+};
+
+const ask = async (
+  { name: vendor, port }: HotelSource,
+  search: HotelSearch,
+  context: { signal: AbortSignal; traceparent: string },
+): Promise<SourceAnswer> => {
+  const found = await port.search(search, context);
+  if (found.outcome === "done") return { vendor, offers: found.offers };
   return {
-    offers: answers.flatMap(({ offers }) => offers),
-    partialFailures: answers.flatMap(({ failure }) => failure ?? []),
+    vendor,
+    offers: [],
+    detail: context.signal.aborted ? "No answer within the time-box." : found.detail,
   };
 };
 
-interface Answer {
-  offers: HotelOffer[];
-  failure?: { failedDomain: string; detail: string };
-}
-
-const ask = async (
-  { name, port }: Source,
-  search: HotelSearch,
-  context: { signal: AbortSignal; traceparent: string },
-): Promise<Answer> => {
-  const found = await port.search(search, context);
-  if (found.outcome === "done") return found;
-  const detail = context.signal.aborted ? "No answer within the time-box." : found.detail;
-  return { offers: [], failure: { failedDomain: name, detail } };
-};
+export const resultOf = (answers: readonly SourceAnswer[]): HotelSearchResult => ({
+  offers: answers.flatMap(({ offers }) => offers),
+  partialFailures: answers.flatMap(({ vendor, detail }) =>
+    detail === undefined ? [] : { failedDomain: vendor, detail },
+  ),
+});

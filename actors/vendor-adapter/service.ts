@@ -1,18 +1,27 @@
 /** Wires the vendor-adapter actor: one consumer per vendor and airline, so that one vendor's outage stops nobody else. */
 import type { Command, Query } from "../../schemas/command.ts";
-import type { HotelSearch, HotelSearchResult } from "../../schemas/hotel.ts";
+import { drillVendor } from "../../schemas/drill.ts";
+import type { HotelFacts, HotelSearch, HotelSearchResult, RecentOffers } from "../../schemas/hotel.ts";
+import type { NoteHotel } from "../../schemas/hotel-catalogue.ts";
+import type { HotelsInvalidated } from "../../schemas/hotel-search.ts";
 import type { VendorCall, VendorChoice, VendorVerb, VendorView } from "../../schemas/vendor-call.ts";
 import type { Consuming, Delivery } from "../../streams/consume.ts";
 import { splitName } from "../../streams/subjects.ts";
 import { causedId } from "../runtime/clock.ts";
 import { consumeCommands } from "../runtime/consume.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
+import { requireAirport } from "../runtime/reach.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
 import { tryUntilDone } from "../runtime/try-until.ts";
+import { drillChoice, drillHotels, drillInstance } from "./adapters/drill.ts";
 import { carryOut } from "./calls.ts";
+import { Catalogue, type CatalogueHotel, hotelIndexes } from "./catalogue.ts";
 import { type Instances, listVendors, openInstances } from "./instances.ts";
+import { type Invalidations, watchInvalidations } from "./invalidation.ts";
+import { catalogueQueries, hotelCollection } from "./queries.ts";
+import { OfferCache } from "./recent-offers.ts";
 import { type Source, startReconciling } from "./reconcile.ts";
-import { searchHotels } from "./search.ts";
+import { askHotels, resultOf } from "./search.ts";
 
 /** Calls to one vendor for one airline at once, in this process: the bulkhead. */
 const callsAtOnce = 24;
@@ -21,12 +30,34 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
   const opened = Promise.withResolvers<Instances>();
   const consumers: Promise<Consuming | undefined>[] = [];
   let stopping = false;
+  let invalidations: Invalidations | undefined;
+  const cache = new OfferCache(context.clock, () => invalidations?.live() ?? false);
+  const catalogue = new Catalogue((tenant) =>
+    context.documents.tenant(tenant).collection<CatalogueHotel>(hotelCollection),
+  );
+  const noting = new Set<Promise<void>>();
+
+  /** Beside the answer: nobody waits for the catalogue, and what it misses now the next search tells. */
+  const noteHotels = (tenant: string, airport: string, offers: readonly HotelFacts[]): void => {
+    const note = catalogue
+      .note(tenant, offers, airport, context.clock.now())
+      .catch((error) => context.log.warn({ tenant, airport, err: error }, "hotels are not noted"))
+      .finally(() => noting.delete(note));
+    noting.add(note);
+  };
+  const searchOptions = ({ traceparent }: Query) => ({
+    timeBoxMs: context.config.HOTEL_SEARCH_MS,
+    traceparent,
+  });
 
   const answerCall = (vendor: string) => async (command: Command, delivery: Delivery) => {
-    const instance = (await opened.promise).of(command.tenant).find(({ name }) => name === vendor);
-    if (instance === undefined) throw new Error(`vendor ${vendor} is not configured`);
     const call = command.data as VendorCall;
     const verb = splitName(command.name)[1] as VendorVerb;
+    const instance =
+      vendor === drillVendor
+        ? drillInstance(verb)
+        : (await opened.promise).of(command.tenant).find(({ name }) => name === vendor);
+    if (instance === undefined) throw new Error(`vendor ${vendor} is not configured`);
     const { attempt } = delivery;
     const answer = await carryOut(instance, verb, call, { traceparent: command.traceparent, attempt });
     context.faults("after-vendor-answer", command.name);
@@ -65,20 +96,53 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
         await (await opened.promise).put(command);
         return { ok: null };
       },
+
+      "note-hotel": async ({ tenant, data }) => {
+        const { hotel, airport } = data as NoteHotel;
+        await catalogue.note(tenant, [hotel], airport, context.clock.now());
+        return { ok: null };
+      },
+
+      "invalidate-hotels": async (command) => {
+        const { airport } = command.data as { airport: string };
+        requireAirport(command.principal, airport);
+        await opened.promise;
+        const now = context.clock.now();
+        await invalidations?.announce(command, airport, now);
+        const ok: HotelsInvalidated = { airport, invalidatedAt: now.toISOString() };
+        return { ok };
+      },
     },
+    collections: { [hotelCollection]: hotelIndexes },
     queries: {
-      /** For waves and operators: what the airline's hotel vendors offer. */
-      search: async ({ tenant, params, traceparent }: Query): Promise<HotelSearchResult> => {
-        const { search } = params as { search: HotelSearch };
-        const sources = (await opened.promise).byKind(tenant, "hotel");
-        return searchHotels(sources, search, { timeBoxMs: context.config.HOTEL_SEARCH_MS, traceparent });
+      ...catalogueQueries(context),
+
+      /** For waves: what the airline's hotel vendors offer now. */
+      search: async (query: Query): Promise<HotelSearchResult> => {
+        const { search, drill } = query.params as { search: HotelSearch; drill?: boolean };
+        if (drill) return resultOf(await askHotels([drillHotels], search, searchOptions(query)));
+        const sources = (await opened.promise).byKind(query.tenant, "hotel");
+        const result = resultOf(await askHotels(sources, search, searchOptions(query)));
+        noteHotels(query.tenant, search.airport, result.offers);
+        return result;
+      },
+
+      /** For operators who look around: the same, as it was told up to a minute ago. */
+      "recent-offers": async (query: Query): Promise<RecentOffers> => {
+        const { tenant, params } = query;
+        const { search, drill } = params as { search: HotelSearch; drill?: boolean };
+        const sources = drill ? [drillHotels] : (await opened.promise).byKind(tenant, "hotel");
+        const { recent, asked } = await cache.search(tenant, sources, search, searchOptions(query));
+        if (!drill) noteHotels(tenant, search.airport, resultOf(asked).offers);
+        return recent;
       },
 
       /** For administrators: what is configured, without the keys. */
       vendors: async ({ tenant }: Query): Promise<VendorView[]> => listVendors(context, tenant),
 
       /** Which vendor the airline uses for what is not searched for: the first of each kind by name. */
-      choice: async ({ tenant }: Query): Promise<VendorChoice> => {
+      choice: async ({ tenant, params }: Query): Promise<VendorChoice> => {
+        if ((params as { drill?: boolean }).drill) return drillChoice;
         const instances = await opened.promise;
         const first = (kind: "payment" | "transport" | "message") =>
           instances
@@ -94,14 +158,19 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
       },
     },
     start: async () => {
+      invalidations = await watchInvalidations(cache, context);
       const instances = await openInstances(context, onVendor);
       opened.resolve(instances);
+      const forgetDrills = context.tenants.onEach(({ code }) => onVendor(code, drillVendor));
       await Promise.all(consumers);
       const stopReconciling = startReconciling(context, () => hotels(instances));
       return async () => {
         stopping = true;
+        forgetDrills();
         await stopReconciling();
         (await opened.promise).close();
+        invalidations?.close();
+        await Promise.all(noting);
         await Promise.allSettled(consumers.map(async (consuming) => (await consuming)?.stop()));
       };
     },

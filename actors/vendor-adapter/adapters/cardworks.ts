@@ -7,6 +7,7 @@ import type {
   Card,
   LedgerPage,
   LedgerRequest,
+  LoadRequest,
   LookupOutcome,
   PaymentPort,
   ReadOutcome,
@@ -25,6 +26,7 @@ const CardAnswer = Type.Object({
     value: Type.Integer({ minimum: 0 }),
     currency: Type.String({ pattern: "^[A-Z]{3}$" }),
   }),
+  loaded_total: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 const stateOfStatus = { active: "ACTIVE", frozen: "FROZEN", cancelled: "CANCELLED" } as const;
 type Status = keyof typeof stateOfStatus;
@@ -66,6 +68,9 @@ const cardOf = (answer: Static<typeof CardAnswer>): Card => ({
   expiryMonth: answer.exp_month,
   expiryYear: answer.exp_year,
   balance: { amountMinor: answer.balance.value, currency: answer.balance.currency },
+  ...(answer.loaded_total !== undefined && {
+    loaded: { amountMinor: answer.loaded_total, currency: answer.balance.currency },
+  }),
 });
 
 const changeOf = ({ id, external_id, status, updated }: Static<typeof ChangeAnswer>) => ({
@@ -95,6 +100,12 @@ export class CardWorks implements PaymentPort {
       balance: { value: balance.amountMinor, currency: balance.currency },
     };
     return this.#write("/v1/virtual_cards", body, reference, context);
+  }
+
+  loadCard({ reference, cardId, loaded }: LoadRequest, context: CallContext): Promise<WriteOutcome<Card>> {
+    const path = `/v1/virtual_cards/${encodeURIComponent(cardId)}/load`;
+    const body = { loaded_total: loaded.amountMinor, currency: loaded.currency };
+    return this.#write(path, body, reference, context);
   }
 
   cancelCard(

@@ -67,6 +67,15 @@ export class Direct implements HotelPort {
     return end.outcome === "done" ? { outcome: "done", ...bookingOf(end.taken) } : end;
   }
 
+  /** Nights of a block are taken one by one and may be gone or closed: other dates are another booking. */
+  async modify(): Promise<WriteOutcome<Booking>> {
+    return {
+      outcome: "refused",
+      code: "REFUSED",
+      detail: "A contract's rooms are booked anew for other dates.",
+    };
+  }
+
   async cancel(
     { reference, bookingId }: { reference: string; bookingId: string },
     context: CallContext,

@@ -67,6 +67,7 @@ const Reservation = Type.Object({
   hotelConfirmation: Type.Optional(Text),
   total: Amount,
   penaltyFreeUntilEpoch: Type.Optional(EpochSeconds),
+  stay: Type.Optional(Type.Object({ arrival: Text, departure: Text })),
   cancelledEpoch: Type.Optional(EpochSeconds),
   penalty: Type.Optional(Amount),
 });
@@ -163,7 +164,9 @@ export const bookingOf = (answer: Reservation): Booking | undefined => {
   const { reservationId: bookingId, hotelConfirmation: confirmationNumber } = answer;
   if (bookingId === undefined || confirmationNumber === undefined) return undefined;
   const until = freeUntil(answer.penaltyFreeUntilEpoch);
-  return { bookingId, confirmationNumber, total: money(answer.total), ...until };
+  const dates = answer.stay;
+  const stay = dates !== undefined && { stay: { checkIn: dates.arrival, checkOut: dates.departure } };
+  return { bookingId, confirmationNumber, total: money(answer.total), ...until, ...stay };
 };
 
 export const cancellationOf = ({ cancelledEpoch, penalty }: Reservation): BookingCancellation | undefined =>

@@ -16,6 +16,7 @@ import type {
   LedgerPage,
   LedgerRequest,
   LookupOutcome,
+  ModifyRequest,
   ReadOutcome,
   Refused,
   Unavailable,
@@ -120,6 +121,13 @@ export class RoomLink implements HotelPort {
     };
     const path = `/api/options/${encodeURIComponent(request.holdId)}/confirmation`;
     return writeOutcome(await this.#write("PUT", path, body, reference, context), bookingOf);
+  }
+
+  async modify(request: ModifyRequest, context: CallContext): Promise<WriteOutcome<Booking>> {
+    const { bookingId, checkIn, checkOut, reference } = request;
+    const path = `/api/reservations/${encodeURIComponent(bookingId)}/modification`;
+    const body = { stay: { arrival: checkIn, departure: checkOut } };
+    return writeOutcome(await this.#write("POST", path, body, reference, context), bookingOf);
   }
 
   async cancel(

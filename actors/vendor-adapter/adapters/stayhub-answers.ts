@@ -67,6 +67,8 @@ const BookingAnswer = Type.Object({
   total_amount: Decimal,
   currency: Currency,
   cancel_free_until: orNull(Instant),
+  check_in: Type.Optional(Text),
+  check_out: Type.Optional(Text),
   cancelled_at: Type.Optional(Instant),
   cancellation_fee: Type.Optional(Decimal),
 });
@@ -176,7 +178,10 @@ export const holdOf = (answer: Static<typeof HoldAnswer>): Hold | undefined => {
 export const bookingOf = (answer: Static<typeof BookingAnswer>): Booking | undefined => {
   const total = money(answer.total_amount, answer.currency);
   const until = answer.cancel_free_until !== null && { freeCancellationUntil: answer.cancel_free_until };
-  return total && { bookingId: answer.booking_no, confirmationNumber: answer.confirmation, total, ...until };
+  const { check_in: checkIn, check_out: checkOut } = answer;
+  const stay = checkIn !== undefined && checkOut !== undefined && { stay: { checkIn, checkOut } };
+  const { booking_no: bookingId, confirmation: confirmationNumber } = answer;
+  return total && { bookingId, confirmationNumber, total, ...until, ...stay };
 };
 
 /** Undefined, too, for a booking that is not cancelled. */

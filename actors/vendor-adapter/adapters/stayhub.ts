@@ -16,6 +16,7 @@ import type {
   LedgerPage,
   LedgerRequest,
   LookupOutcome,
+  ModifyRequest,
   ReadOutcome,
   Refused,
   Unavailable,
@@ -113,6 +114,15 @@ export class StayHub implements HotelPort {
     };
     const answered = { headers: this.#headers, success: isBooking, problem: isProblem };
     const call = { method: "POST", path: "/v2/bookings", body, ...answered } as const;
+    const end = await this.#http.write(call, request.reference, context);
+    return writeOutcome(end, ({ booking }) => bookingOf(booking));
+  }
+
+  async modify(request: ModifyRequest, context: CallContext): Promise<WriteOutcome<Booking>> {
+    const path = `/v2/bookings/${encodeURIComponent(request.bookingId)}`;
+    const body = { check_in: request.checkIn, check_out: request.checkOut };
+    const answered = { headers: this.#headers, success: isBooking, problem: isProblem };
+    const call = { method: "PATCH", path, body, ...answered } as const;
     const end = await this.#http.write(call, request.reference, context);
     return writeOutcome(end, ({ booking }) => bookingOf(booking));
   }

@@ -2,7 +2,7 @@
 import t from "tap";
 import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
 import type { HotelPort } from "../../../actors/vendor-adapter/ports.ts";
-import { searchHotels } from "../../../actors/vendor-adapter/search.ts";
+import { askHotels, resultOf } from "../../../actors/vendor-adapter/search.ts";
 import type { HotelOffer, HotelSearch } from "../../../schemas/hotel.ts";
 import { type VendorCall, type VendorVerb, vendorVerbs } from "../../../schemas/vendor-call.ts";
 import { trace } from "../../harness/given.ts";
@@ -12,8 +12,10 @@ const context = { traceparent: trace.traceparent, attempt: 1 };
 const kindOf: Readonly<Record<VendorVerb, "hotel" | "payment" | "transport" | "message">> = {
   hold: "hotel",
   book: "hotel",
+  modify: "hotel",
   cancel: "hotel",
   "issue-card": "payment",
+  "load-card": "payment",
   "cancel-card": "payment",
   "book-ride": "transport",
   "cancel-ride": "transport",
@@ -22,7 +24,9 @@ const kindOf: Readonly<Record<VendorVerb, "hotel" | "payment" | "transport" | "m
 /** What must have been done before, for a verb to have something to work on. */
 const before: Readonly<Partial<Record<VendorVerb, VendorVerb[]>>> = {
   book: ["hold"],
+  modify: ["hold", "book"],
   cancel: ["hold", "book"],
+  "load-card": ["issue-card"],
   "cancel-card": ["issue-card"],
   "cancel-ride": ["book-ride"],
 };
@@ -31,7 +35,15 @@ const callOf = (doubt: boolean): VendorCall => ({
   reference: "ref.1",
   tries: 1,
   doubt,
-  request: { reference: "another's", rooms: 1 },
+  request: {
+    reference: "another's",
+    rooms: 1,
+    bookedUnder: "ref.1",
+    issuedUnder: "ref.1",
+    loaded: { amountMinor: 2, currency: "USD" },
+    checkIn: "2026-11-21",
+    checkOut: "2026-11-23",
+  },
   replyTo: { name: "sub-case.record-answer", entity: "XN-1" },
 });
 const carry = (vendors: VendorsInMemory, verb: VendorVerb, doubt = false, attempt = 1) =>
@@ -265,10 +277,12 @@ t.test("a search asks everybody at once and names who said nothing", async (t) =
     ],
   ];
   for (const [what, sources, names, failures] of table) {
-    const found = await searchHotels(
-      sources.map(([name, port]) => ({ name, port })),
-      search,
-      options,
+    const found = resultOf(
+      await askHotels(
+        sources.map(([name, port]) => ({ name, port })),
+        search,
+        options,
+      ),
     );
     t.strictSame(
       found.offers.map(({ name }) => name),
@@ -289,7 +303,7 @@ t.test("a search asks everybody at once and names who said nothing", async (t) =
       return { outcome: "done", offers: [] };
     },
   });
-  await searchHotels(
+  await askHotels(
     [
       { name: "a", port: together("a") },
       { name: "b", port: together("b") },
