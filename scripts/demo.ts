@@ -7,6 +7,7 @@ import { openStreams } from "../streams/connection.ts";
 import { openClient } from "./administration/client.ts";
 import { expectStatus, request } from "./demonstration/http.ts";
 import { demoPush } from "./demonstration/manifest.ts";
+import { type DemoOperator, provisionOperators } from "./demonstration/operators.ts";
 import { decideOffers, travellersOf } from "./demonstration/passengers.ts";
 import {
   type DemoAirline,
@@ -17,6 +18,7 @@ import {
 import { printTimeline, printWebhooks } from "./demonstration/report.ts";
 import { Timeline } from "./demonstration/timeline.ts";
 import { type Instance, readInstance } from "./supervisor/environment.ts";
+import { keyFiles } from "./supervisor/keys.ts";
 
 export interface DemoOptions {
   instance: Instance;
@@ -30,10 +32,13 @@ export interface DemoOptions {
 export interface DemoFile {
   baseUrl: string;
   authUrl: string;
+  /** Operators sign in there; `operators` holds what with. */
+  operatorIssuer: string;
   claimNamespace: string;
   captcha: string;
   audiences: Instance["audiences"];
   airlines: DemoAirline[];
+  operators: DemoOperator[];
   vendors: { name: string; kind: string }[];
   sandbox: { controlUrl: string };
   demoCase?: { caseUrn: string; subCases: number; pnrs: { pnr: string; lastName: string }[] };
@@ -61,6 +66,7 @@ export const runDemo = async (options: DemoOptions): Promise<void> => {
     };
     const provisioning = { instance, dataDir, client, vendors, receiverUrl };
     const airlines = known?.airlines ?? (await provisionAirlines(provisioning));
+    const operators = known?.operators ?? (await provisionOperators(operatorsAt(instance), airlines));
     await putVendors(provisioning);
     await tellReceiver(sandboxControlUrl, airlines, signal);
     const airline = airlines[0] as DemoAirline;
@@ -68,10 +74,12 @@ export const runDemo = async (options: DemoOptions): Promise<void> => {
     const demo: DemoFile = {
       baseUrl: instance.baseUrl,
       authUrl: instance.authUrl,
+      operatorIssuer: instance.operatorIssuer,
       claimNamespace: instance.claimNamespace,
       captcha: instance.captcha,
       audiences: instance.audiences,
       airlines,
+      operators,
       vendors: vendors.map(({ name, kind }) => ({ name, kind })),
       sandbox: { controlUrl: sandboxControlUrl },
       push: known?.push ?? demoPush(airline.code, new Date()),
@@ -85,6 +93,11 @@ export const runDemo = async (options: DemoOptions): Promise<void> => {
     await streams.close();
   }
 };
+
+const operatorsAt = ({ mongodbUrl, keysDir }: Instance) => ({
+  mongodbUrl,
+  sealKeyFile: join(keysDir, keyFiles.seal),
+});
 
 /** It holds secrets: readable by its owner alone. */
 const writeDemo = (file: string, demo: DemoFile): void =>

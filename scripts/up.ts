@@ -1,6 +1,7 @@
 // The command `scripts/up`: its options, its signals and its exit code; the supervisor does the work.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { demoLimits } from "./demonstration/limits.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 import { type SuperviseOptions, supervise } from "./supervisor/supervise.ts";
 
@@ -44,13 +45,24 @@ function readOptions(args: string[]): SuperviseOptions | "help" {
     natsUrl: process.env.NATS_URL || undefined,
     mongodbUrl: process.env.MONGODB_URL || undefined,
     say: (line) => console.log(line),
-    onReady: ({ baseUrl }) => console.log(`ready ${baseUrl}`),
+    onReady: ({ baseUrl, operatorIssuer }) => {
+      if (values.role === "all") console.log(`operators sign in at ${operatorIssuer}`);
+      console.log(`ready ${baseUrl}`);
+    },
   };
+}
+
+function raiseLimits({ host, say }: SuperviseOptions): void {
+  const raised = demoLimits(host, process.env);
+  Object.assign(process.env, raised);
+  for (const [name, value] of Object.entries(raised))
+    say(`for the demo's crowd ${name} is ${value}; all other limits are the defaults`);
 }
 
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (options === "help") return console.log(help);
+  if (options.demo) raiseLimits(options);
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => stopping.abort(new Error(`stopped by ${signal}`)));

@@ -1,7 +1,8 @@
 /** Owns the arithmetic of approved rooms: how many there are, which groups have some, and whom the rest is for. */
 import type { CaseState } from "./state.ts";
 
-const approvedStates: ReadonlySet<string> = new Set(["APPROVED", "PARTIAL", "FULFILLED"]);
+/** Of a demand whose rooms may be searched for. */
+export const approvedStates: ReadonlySet<string> = new Set(["APPROVED", "PARTIAL", "FULFILLED"]);
 
 /** Demands that a policy or supervisor has approved, in the order of their requests. */
 export const approvedDemands = ({ demands }: CaseState): CaseState["demands"] =>

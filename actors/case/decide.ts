@@ -2,10 +2,13 @@
 import { Problem } from "../../schemas/problems.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
+import { decideBookRooms, decideNoteOverride, decideRerun, withRenewed } from "./booking.ts";
 import { decideClose, decideReopen } from "./closing.ts";
 import { decideOpen, decideProvisioned, reissueAfterMs } from "./intake.ts";
 import {
+  type DemandTerms,
   decideAllocate,
+  decideApplyFreeze,
   decideApprove,
   decidePlan,
   decideReject,
@@ -14,6 +17,8 @@ import {
   thenPlace,
 } from "./planning.ts";
 import { decideNoteGroup, decideNoteWave } from "./progress.ts";
+import { decideReaccommodate, decideReplaceGroup } from "./reaccommodate.ts";
+import { decideRegroup } from "./regroup.ts";
 import { decideNoteReview } from "./review-notes.ts";
 import type { CaseEvent, CaseState } from "./state.ts";
 
@@ -25,7 +30,16 @@ export const commands = [
   "request-demand",
   "approve-demand",
   "reject-demand",
+  "apply-freeze",
   "allocate",
+  "rerun",
+  "book-rooms",
+  "note-override",
+  "split-group",
+  "merge-groups",
+  "group-passengers",
+  "reaccommodate",
+  "replace-group",
   "note-wave",
   "note-group",
   "note-review",
@@ -59,14 +73,34 @@ const decideVerb = (state: CaseState | undefined, command: Received, gathered: u
   switch (verb) {
     case "plan":
       return decidePlan(state, command, gathered);
-    case "request-demand":
-      return decideRequestDemand(state, command);
-    case "approve-demand":
-      return decideApprove(state, command);
+    case "request-demand": {
+      const { policies, freeze } = gathered as DemandTerms;
+      return withRenewed(state, policies, (now) => decideRequestDemand(now, command, freeze));
+    }
+    case "approve-demand": {
+      const { policies, freeze } = gathered as DemandTerms;
+      return withRenewed(state, policies, (now) => decideApprove(now, command, freeze));
+    }
+    case "apply-freeze":
+      return decideApplyFreeze(state, command, gathered);
     case "reject-demand":
       return decideReject(state, command);
     case "allocate":
       return decideAllocate(state, command);
+    case "rerun":
+      return decideRerun(state, command);
+    case "book-rooms":
+      return decideBookRooms(state, command);
+    case "note-override":
+      return decideNoteOverride(state, command);
+    case "split-group":
+    case "merge-groups":
+    case "group-passengers":
+      return decideRegroup(state, command, gathered);
+    case "reaccommodate":
+      return decideReaccommodate(state, command, gathered);
+    case "replace-group":
+      return decideReplaceGroup(state, command);
     case "note-wave":
       return decideNoteWave(state, command);
     case "note-group":

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { airport as airportOf } from "../../schemas/airports.ts";
 import type { OpenCaseManuallyBody } from "../../schemas/case.ts";
+import type { CaseKind } from "../../schemas/drill.ts";
 import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
 import { needsOf } from "../../schemas/passenger.ts";
 import { type FieldError, Problem } from "../../schemas/problems.ts";
@@ -9,7 +10,7 @@ import { type DisruptionReason, type DisruptionType, disruptionReasons } from ".
 import { derivedId } from "../runtime/clock.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
-import { groupByPnr, groupOf, type ManifestGroup } from "./manifest.ts";
+import { groupByPnr, groupOf, groupPassengersMax, type ManifestGroup } from "./manifest.ts";
 import type { CaseEvent, CaseState, GroupHead } from "./state.ts";
 
 /** A lost command of ours is sent again after this long. */
@@ -21,6 +22,7 @@ const chunkBytesMax = 180_000;
 /** Both surfaces' bodies in one shape. */
 interface Intake {
   externalEventId: string;
+  kind?: CaseKind;
   source: CaseState["source"];
   flight: CaseState["flight"];
   nextFlight: CaseState["nextFlight"];
@@ -54,8 +56,13 @@ const readPush = (body: DisruptionPushBody): Intake => ({
   namedGroups: [],
 });
 
+/** A drill is named apart: the real event of that name, should it come, opens a case of its own. */
+export const eventIdOf = ({ externalEventId, kind }: { externalEventId: string; kind?: CaseKind }): string =>
+  kind === undefined ? externalEventId : `${kind}:${externalEventId}`;
+
 const readDeclaration = (body: OpenCaseManuallyBody, now: Date): Intake => ({
-  externalEventId: body.externalEventId,
+  externalEventId: eventIdOf(body),
+  ...(body.kind === undefined ? {} : { kind: body.kind }),
   source: "MANUAL",
   flight: { ...body.flight, scheduledDeparture: new Date(body.flight.scheduledDeparture) },
   nextFlight: body.nextFlight && {
@@ -98,10 +105,11 @@ const sorted = (value: unknown): unknown => {
 
 /**
  * A push or declaration. The same externalEventId again changes nothing; under another body it is noted for the audit.
- * @throws Problem validation/body for airports that nobody knows and groups named twice; auth/foreign-airport
+ * @throws Problem validation/body for airports that nobody knows and groups named twice; auth/foreign-airport; auth/insufficient-role
  */
 export const decideOpen = (state: CaseState | undefined, command: Received): CaseEvent[] => {
   const bodyHash = bodyHashOf(command.data);
+  requireDrillRole(command);
   if (state !== undefined) {
     requireAirport(command.principal, state.airport);
     const known = state.bodyHash === bodyHash || state.otherBodies.includes(bodyHash);
@@ -118,6 +126,13 @@ export const decideOpen = (state: CaseState | undefined, command: Received): Cas
   const manifest = intake.groups(command.tenant, `${command.tenant}/${intake.externalEventId}`);
   checkSizes(manifest, intake.pointers.passengers);
   return [{ type: "case.registered", data: registered(command, intake, airport, manifest, bodyHash) }];
+};
+
+/** Contract, "Role rules": drills and shadow cases are an administrator's. */
+const requireDrillRole = ({ data, principal }: Received): void => {
+  const { kind } = data as { kind?: CaseKind };
+  if (kind === undefined || principal.surface === "system" || principal.role === "ADMIN") return;
+  throw new Problem("auth/insufficient-role", "Drills and shadow cases are run by an ADMIN.");
 };
 
 /** Where the passengers are stranded: said, or the destination of a diversion or missed connection, else the origin. */
@@ -148,9 +163,6 @@ const checkGroups = (named: Intake["namedGroups"]): void => {
   if (errors.length > 0) throw new Problem("validation/body", "A group is named twice.", { errors });
 };
 
-/** A group goes to its sub-case in one message, and no booking is that large: reservation systems stop at 99. */
-const groupPassengersMax = 150;
-
 const checkSizes = (manifest: ManifestGroup[], pointer: string): void => {
   const large = manifest.find(({ passengers }) => passengers.length > groupPassengersMax);
   if (large === undefined) return;
@@ -179,9 +191,11 @@ const registered = (
     bodyHash,
     otherBodies: [],
     status: "OPEN",
+    ...(intake.kind === undefined ? {} : { kind: intake.kind }),
     source: intake.source,
     airport,
     flight: intake.flight,
+    departureDay: intake.flight.scheduledDeparture.toISOString().slice(0, 10),
     ...(intake.nextFlight === undefined ? {} : { nextFlight: intake.nextFlight }),
     disruption: { ...intake.disruption, ...reasonOf(intake.disruption.reason) },
     createdAt: command.now,
@@ -189,6 +203,7 @@ const registered = (
     correlationUrn: command.correlationUrn,
     groups: manifest.map((group) => headOf(command, seed, group)),
     progress: "W".repeat(manifest.length),
+    rooms: "0".repeat(manifest.length),
     rounds: "0".repeat(manifest.length),
     onDesk: [],
     manifest,

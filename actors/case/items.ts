@@ -13,7 +13,14 @@ interface About {
 }
 
 const item = (state: CaseState, caseId: string, { groups, ...about }: About): Outgoing => {
-  const data = { caseId, airport: state.airport, ...about, attemptedHotels: [], affectedGroups: groups };
+  const data = {
+    caseId,
+    airport: state.airport,
+    ...(state.kind === undefined ? {} : { kind: state.kind }),
+    ...about,
+    attemptedHotels: [],
+    affectedGroups: groups,
+  };
   return { to: "command", name: "review.open", entity: "", data };
 };
 
@@ -62,16 +69,23 @@ const unplacedItem = (held: Held[]): Omit<About, "occurrence"> => ({
   groups: held.map(({ groupId }) => groupId),
 });
 
-/** Of the groups that the planning holds. */
-export const heldItems = (state: CaseState, caseId: string): Outgoing[] => {
-  const held = state.groups.filter((_, i) => state.progress[i] === "H");
+/** Of the groups that the planning holds. @param among those that were planned just now; default all */
+export const heldItems = (
+  state: CaseState,
+  caseId: string,
+  among?: { groups: ReadonlySet<string>; occurrence: string },
+): Outgoing[] => {
+  const held = state.groups.filter(
+    ({ groupId }, i) => state.progress[i] === "H" && (among?.groups.has(groupId) ?? true),
+  );
   const mixed = held.filter(({ tier }) => tier === undefined);
   const unmatched = held.filter(({ tier, stay }) => tier !== undefined && stay === undefined);
   const about = [
     ...(mixed.length === 0 ? [] : [mixedItem(mixed)]),
     ...(unmatched.length === 0 ? [] : [violationItem(state, unmatched)]),
   ];
-  return about.map((one) => item(state, caseId, one));
+  const occurrence = among === undefined ? {} : { occurrence: among.occurrence };
+  return about.map((one) => item(state, caseId, { ...one, ...occurrence }));
 };
 
 /** Contract, "Demand": a PARTIAL demand has its item. */
@@ -119,7 +133,17 @@ export const strandedItem = (
     category: "ALLOCATION_FAILED",
     origin: "capacity",
     detail:
+      frozenDetail(state) ??
       "No approved demand has rooms for these groups. Ask for an INCREMENTAL one, or settle them by hand.",
     groups,
     occurrence,
   });
+
+const sentence = (text: string): string => `${text.replace(/[.\s]+$/, "")}.`;
+
+const frozenDetail = ({ airport, demands }: CaseState): string | undefined => {
+  const last = demands.at(-1);
+  return last?.frozen
+    ? `Demand at ${airport} is frozen: ${sentence(last.reason ?? "")} Ask for rooms again once it is lifted, or settle these groups by hand.`
+    : undefined;
+};

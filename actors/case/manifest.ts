@@ -13,6 +13,9 @@ export interface ManifestGroup {
   missing: string[];
 }
 
+/** A group goes to its sub-case in one message, and no booking is that large: reservation systems stop at 99. */
+export const groupPassengersMax = 150;
+
 const shortHash = (text: string): string =>
   createHash("sha256").update(text).digest("hex").slice(0, 16).toUpperCase();
 

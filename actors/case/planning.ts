@@ -4,16 +4,23 @@ import type { Command } from "../../schemas/command.ts";
 import type { Stage } from "../../schemas/group-note.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
-import { idOf } from "../../schemas/urn.ts";
+import { idOf, urn } from "../../schemas/urn.ts";
 import type { DemandType, Tier } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Received } from "../runtime/decider.ts";
 import { approvedDemands, placeable } from "./capacity.ts";
+import type { Freeze } from "./freeze.ts";
 import { reissueAfterMs } from "./intake.ts";
 import { nightsOf } from "./nights.ts";
 import { type CaseEvent, type CaseState, type Demand, evolve, type GroupHead } from "./state.ts";
 
 export type Policies = Partial<Record<Tier, ResolvedPolicy | null>>;
+
+/** What is read for a decision about demand: the policies in force for the case's tiers, and a freeze at its airport. */
+export interface DemandTerms {
+  policies: Policies;
+  freeze?: Freeze | undefined;
+}
 
 /**
  * Plans every group's stay and asks for the rooms. Groups without a policy or a single tier are held for a review;
@@ -21,7 +28,7 @@ export type Policies = Partial<Record<Tier, ResolvedPolicy | null>>;
  */
 export const decidePlan = (state: CaseState, command: Received, gathered: unknown): CaseEvent[] => {
   if (state.provisionedAt === undefined || state.plannedAt !== undefined) return [];
-  const policies = gathered as Policies;
+  const { policies, freeze } = gathered as DemandTerms;
   const stays = state.groups.map((group) => stayOf(state, group, policies));
   const progress = state.groups.map((group, i) => stageOf(group, policies, stays[i])).join("");
   const violated = state.groups.some(({ tier }) => tier !== undefined && !policies[tier]);
@@ -43,6 +50,7 @@ export const decidePlan = (state: CaseState, command: Received, gathered: unknow
   });
   const first = policies[Object.keys(rooms)[0] as Tier];
   const events: CaseEvent[] = [planned, { type: "demand.requested", data: demand }];
+  if (freeze !== undefined) return [...events, frozenRejection(command, demand, freeze)];
   if (!automatic) return events;
   return [...events, approval(command, demand, automaticReason, first ?? undefined)];
 };
@@ -58,7 +66,7 @@ export const stayOf = (
   if (!policy) return undefined;
   const { checkIn, checkOut, nights } = nightsOf({
     scheduledDeparture: state.flight.scheduledDeparture,
-    nextDeparture: state.nextFlight?.scheduledDeparture,
+    nextDeparture: (group.nextFlight ?? state.nextFlight)?.scheduledDeparture,
     timeZone: airportOf(state.airport)?.timeZone ?? "UTC",
     lateCheckoutMinutes: policy.lateCheckoutMinutes,
     earlyCheckInMinutes: policy.earlyCheckInMinutes,
@@ -67,7 +75,8 @@ export const stayOf = (
   return { checkIn, checkOut, nights, rooms: Math.ceil(group.passengers / policy.maxOccupancy) };
 };
 
-const stageOf = (group: GroupHead, policies: Policies, stay: GroupHead["stay"] | undefined): Stage => {
+/** Where a group begins once it is planned. */
+export const stageOf = (group: GroupHead, policies: Policies, stay: GroupHead["stay"] | undefined): Stage => {
   if (group.tier === undefined || !policies[group.tier] || stay === undefined) return "H";
   return stay.nights === 0 ? "N" : "W";
 };
@@ -108,6 +117,21 @@ const approval = (command: Received, demand: Demand, reason: string, policy?: Re
     ...(policy === undefined ? {} : { policyId: policy.policyId, policyVersion: policy.version }),
   },
 });
+
+/** By the system policy that the freeze is, with its reason (contract, "Demand": reject). */
+const frozenRejection = (command: Received, { demandId }: Demand, { reason }: Freeze): CaseEvent => ({
+  type: "demand.rejected",
+  data: { demandId, at: command.now, by: urn("user", "system-case"), reason, frozen: true },
+});
+
+/** A freeze, or a demand that was being asked for when it came: whatever is pending is rejected. */
+export const decideApplyFreeze = (state: CaseState, command: Received, gathered: unknown): CaseEvent[] => {
+  const { freeze } = gathered as DemandTerms;
+  if (freeze === undefined) return [];
+  return state.demands
+    .filter((demand) => demand.state === "REQUESTED")
+    .map((demand) => frozenRejection(command, demand, freeze));
+};
 
 /**
  * What follows every decision about a planned case, so that nobody who waits is left to nobody. An approval enqueues an
@@ -156,18 +180,29 @@ export const runBatch = (waiting: CaseState, command: Received): CaseEvent[] => 
   return [waveRequested(command, demandId, state.progress)];
 };
 
-const waveRequested = (command: Received, demandId: string, progress: string): CaseEvent => ({
+/** @param again groups that have a room and are to be placed anew */
+export const waveRequested = (
+  command: Received,
+  demandId: string,
+  progress: string,
+  again: string[] = [],
+): CaseEvent => ({
   type: "case.wave-requested",
   data: {
     waveId: derivedId(command.tenant, `${command.id}/wave`, command.now),
     demandId,
     dueAt: new Date(command.now.getTime() + reissueAfterMs),
     progress,
+    ...(again.length === 0 ? {} : { again }),
   },
 });
 
 /** @throws Problem conflict/state for a second INITIAL demand, or before the case is planned */
-export const decideRequestDemand = (state: CaseState, command: Received): CaseEvent[] => {
+export const decideRequestDemand = (
+  state: CaseState,
+  command: Received,
+  freeze: Freeze | undefined,
+): CaseEvent[] => {
   const { type, roomsRequested } = command.data as { type: DemandType; roomsRequested: number };
   if (state.plannedAt === undefined) {
     throw new Problem("conflict/state", "The case is still being provisioned. Try again in a moment.", {
@@ -181,11 +216,16 @@ export const decideRequestDemand = (state: CaseState, command: Received): CaseEv
     });
   }
   const demand = requested(command, state, type, roomsRequested);
-  return askFor(state, command, demand);
+  return askFor(state, command, demand, freeze);
 };
 
-/** Asks for the rooms, and approves them at once where every policy of the case allows it. */
-export const askFor = (state: CaseState, command: Received, demand: Demand): CaseEvent[] => {
+/** Asks for the rooms, and approves them at once where every policy of the case allows it; while demand is frozen it is rejected. */
+export const askFor = (
+  state: CaseState,
+  command: Received,
+  demand: Demand,
+  freeze: Freeze | undefined,
+): CaseEvent[] => {
   const { type, roomsRequested } = demand;
   const policies = Object.values(state.policies);
   const automatic =
@@ -197,6 +237,7 @@ export const askFor = (state: CaseState, command: Received, demand: Demand): Cas
         !(type === "INCREMENTAL" && policy.incrementalRequiresApproval),
     );
   const events: CaseEvent[] = [{ type: "demand.requested", data: demand }];
+  if (freeze !== undefined) return [...events, frozenRejection(command, demand, freeze)];
   if (!automatic) return events;
   return [...events, approval(command, demand, automaticReason, policies[0])];
 };
@@ -215,8 +256,17 @@ const demandOf = (state: CaseState, command: Received): Demand => {
   return demand;
 };
 
-export const decideApprove = (state: CaseState, command: Received): CaseEvent[] => {
+/** @throws Problem conflict/state for a demand that is decided, or while demand at the airport is frozen */
+export const decideApprove = (
+  state: CaseState,
+  command: Received,
+  freeze: Freeze | undefined,
+): CaseEvent[] => {
   const demand = demandOf(state, command);
+  if (freeze !== undefined) {
+    const detail = `Demand at ${state.airport} is frozen (${freeze.reason}). Lift the freeze, and ask for the rooms again.`;
+    throw new Problem("conflict/state", detail, { state: "FROZEN" });
+  }
   const { reason } = command.data as { reason: string };
   return [approval(command, demand, reason, Object.values(state.policies)[0])];
 };
@@ -230,7 +280,7 @@ export const decideReject = (state: CaseState, command: Received): CaseEvent[] =
 };
 
 /** Who could not be placed, or whom every hotel refused, is tried again when somebody asks: much has changed since. */
-const tryAgain = (state: CaseState, stages: string): CaseState => {
+export const tryAgain = (state: CaseState, stages: string): CaseState => {
   const again = (stage: string, i: number) => stages.includes(stage) && state.groups[i]?.stay !== undefined;
   return {
     ...state,
@@ -238,16 +288,16 @@ const tryAgain = (state: CaseState, stages: string): CaseState => {
   };
 };
 
+export const notApproved = ({ demands }: CaseState): Problem =>
+  new Problem("conflict/demand-not-approved", "Rooms are searched once a demand is approved.", {
+    state: demands.at(-1)?.state ?? "none",
+  });
+
 /** @throws Problem conflict/demand-not-approved: no search runs before an approval (contract, "What the service does", 3) */
 export const decideAllocate = (standing: CaseState, command: Received): CaseEvent[] => {
   const state = tryAgain(standing, "HF");
   const approved = approvedDemands(state).at(-1);
-  if (approved === undefined) {
-    const pending = state.demands.at(-1)?.state ?? "none";
-    throw new Problem("conflict/demand-not-approved", "Rooms are searched once a demand is approved.", {
-      state: pending,
-    });
-  }
+  if (approved === undefined) throw notApproved(state);
   if (state.awaiting?.step === "wave") {
     throw new Problem("conflict/state", "An allocation is under way.", { state: "RUNNING" });
   }

@@ -6,11 +6,12 @@ import { type CaseEvent, type CaseState, evolve, terminalStages } from "./state.
 
 /** A wave has placed some groups and held others; those that have moved on meanwhile stay where they are. */
 export const decideNoteWave = (state: CaseState, command: Received): CaseEvent[] => {
-  const { waveId, allocated, unplaced } = command.data as {
-    waveId: string;
-    allocated: string[];
-    unplaced: string[];
-  };
+  const {
+    waveId,
+    allocated,
+    unplaced,
+    unbooked = [],
+  } = command.data as { waveId: string; allocated: string[]; unplaced: string[]; unbooked?: string[] };
   if (state.awaiting?.step !== "wave" || state.awaiting.waveId !== waveId) return [];
   const { rounds } = state.awaiting;
   const placed = new Set(allocated);
@@ -21,7 +22,11 @@ export const decideNoteWave = (state: CaseState, command: Received): CaseEvent[]
       return placed.has(groupId) ? "A" : held.has(groupId) ? "H" : "W";
     })
     .join("");
-  const noted: CaseEvent = { type: "case.wave-noted", data: { waveId, progress } };
+  const toBook = unbooked.filter((groupId) => {
+    const at = state.groups.findIndex((group) => group.groupId === groupId);
+    return progress[at] === "A" && state.progress[at] === "W";
+  });
+  const noted: CaseEvent = { type: "case.wave-noted", data: { waveId, progress, toBook } };
   return [noted, ...consequences(evolve(state, noted), command.now)];
 };
 
@@ -57,13 +62,13 @@ export const decideNoteGroup = (state: CaseState, command: Received): CaseEvent[
   const progress = withLetter(state.progress, at, stage);
   const rounds = withLetter(state.rounds, at, String.fromCharCode(zero + round));
   const housed = "BRC".includes(stage) && state.onDesk.includes(groupId) ? [groupId] : [];
-  const noted: CaseEvent = { type: "case.group-noted", data: { progress, rounds, housed } };
+  const noted: CaseEvent = { type: "case.group-noted", data: { groupId, progress, rounds, housed } };
   return [noted, ...consequences(evolve(state, noted), command.now)];
 };
 
 /** One character a group, `0` for none yet. */
 const zero = "0".charCodeAt(0);
-const roundOf = (character: string | undefined): number => (character ?? "0").charCodeAt(0) - zero;
+export const roundOf = (character: string | undefined): number => (character ?? "0").charCodeAt(0) - zero;
 
 const withLetter = (text: string, at: number, letter: string): string =>
   text.slice(0, at) + letter + text.slice(at + 1);

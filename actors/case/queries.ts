@@ -4,6 +4,7 @@ import type { GroupNeed } from "../../schemas/allocation.ts";
 import type { AllocationView, CaseListItem, CaseView, ReservationView } from "../../schemas/case.ts";
 import type { Page, Query } from "../../schemas/command.ts";
 import type { DemandSummary, PendingApproval } from "../../schemas/demand.ts";
+import type { CaseKind } from "../../schemas/drill.ts";
 import type { PartnerCaseListItem, PartnerCaseView } from "../../schemas/partner-api.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
@@ -11,30 +12,31 @@ import type { ReviewItemView } from "../../schemas/review.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import type { ActorContext } from "../runtime/host.ts";
-import { readPage } from "../runtime/page.ts";
+import { decodeCursor, limitOf, notACursor, slicePage } from "../runtime/page.ts";
 import { airportFilter, requireAirport } from "../runtime/reach.ts";
 import { type Loaded, loadedOf } from "../runtime/store.ts";
-import { placeable, waveGroupsMax } from "./capacity.ts";
-import type { CaseState } from "./state.ts";
+import { policiesNow, toBePlaced } from "./booking.ts";
+import { waveGroupsMax } from "./capacity.ts";
+import { caseList, listProjection } from "./case-list.ts";
+import { gatherParts, type PartialFailure } from "./composition.ts";
+import { dashboardQuery } from "./dashboard-query.ts";
+import { freezesQuery } from "./freezes-query.ts";
+import { type CaseState, schemaVersion } from "./state.ts";
 import { caseHead, demandSummary, partnerHead, pendingApproval } from "./view.ts";
 
-export const schemaVersion = 1;
 export const collection = "cases";
 
 export const caseIndexes = [
   { name: "external-event", key: { externalEventId: 1 }, unique: true },
   { name: "status", key: { status: 1, _id: -1 } },
   { name: "airport", key: { airport: 1, _id: -1 } },
+  { name: "airport-status", key: { airport: 1, status: 1, _id: -1 } },
+  { name: "departure-day", key: { departureDay: 1, _id: -1 } },
+  { name: "closed", key: { closedAt: 1 }, sparse: true },
   { name: "demand", key: { "demands.demandId": 1 }, sparse: true },
   { name: "wave", key: { waveId: 1 }, sparse: true },
   { name: "demand-state", key: { "demands.state": 1, _id: -1 }, sparse: true },
 ] as const;
-
-/** Lists leave out what grows with the passengers, but for the count. */
-const listProjection = { manifest: 0, policies: 0, handled: 0, outbox: 0, demands: 0, groups: 0 };
-
-/** A composition waits this long for each part (contract, "Composition sub-call timeout"). */
-const partTimeoutMs = 3000;
 
 export const loadCase = async (
   context: ActorContext,
@@ -49,33 +51,6 @@ export const loadCase = async (
   return loadedOf<CaseState>(found, { schemaVersion });
 };
 
-/** `from` and `to` are of the flight's scheduled departure; `to` is exclusive. */
-const departureFilter = ({ from, to }: { from?: string; to?: string }): Document => {
-  const bounds = {
-    ...(from === undefined ? {} : { $gte: new Date(from) }),
-    ...(to === undefined ? {} : { $lt: new Date(to) }),
-  };
-  return Object.keys(bounds).length === 0 ? {} : { "flight.scheduledDeparture": bounds };
-};
-
-/** What a part of a composition answered, or `undefined` with its name among the failures. */
-const gatherParts =
-  (failures: { failedDomain: string; detail: string }[]) =>
-  async <T>(failedDomain: string, part: Promise<T>): Promise<T | undefined> => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${partTimeoutMs} ms`)), partTimeoutMs);
-    });
-    try {
-      return await Promise.race([part, late]);
-    } catch (error) {
-      failures.push({ failedDomain, detail: error instanceof Error ? error.message : "failed" });
-      return undefined;
-    } finally {
-      clearTimeout(timer);
-    }
-  };
-
 type GroupViews = CaseView["passengerGroups"];
 
 export const caseQueries = (context: ActorContext) => {
@@ -85,29 +60,21 @@ export const caseQueries = (context: ActorContext) => {
   return {
     /** GET /v1/cases. */
     list: ({ tenant, principal, params }: Query): Promise<Page<CaseListItem>> => {
-      const { status, airport, ...departure } = params as {
-        status?: string;
-        airport?: string;
-        from?: string;
-        to?: string;
-      };
-      const filter = {
-        ...(status === undefined ? {} : { status }),
-        ...airportFilter(principal, airport),
-        ...departureFilter(departure),
-      };
-      return readPage(cases(tenant), { filter, params, projection: listProjection }, (document) => {
-        const { meta, state } = loadedOf<CaseState>(document, { schemaVersion });
-        return caseHead(meta._id, meta.version, state, state.progress.length);
-      });
+      const { status, airport } = params as { status?: string; airport?: string };
+      const standing = { ...(status === undefined ? {} : { status }), ...airportFilter(principal, airport) };
+      return caseList(cases(tenant), standing, params, ({ meta, state }) =>
+        caseHead(meta._id, meta.version, state, state.progress.length),
+      );
     },
+
+    dashboard: dashboardQuery(context, collection),
 
     /** GET /v1/cases/{caseUrn}: the case with all that the contract embeds, joined from its owners. */
     detail: async (query: Query): Promise<CaseView> => {
       const { caseUrn } = query.params as { caseUrn: string };
       const { meta, state } = await loadCase(context, query.tenant, idOf(caseUrn));
       requireAirport(query.principal, state.airport);
-      const failures: { failedDomain: string; detail: string }[] = [];
+      const failures: PartialFailure[] = [];
       const part = gatherParts(failures);
       const waveUrn = state.waveId === undefined ? undefined : urn("wave", state.waveId);
       const [subCases, allocations, items] = await Promise.all([
@@ -133,20 +100,41 @@ export const caseQueries = (context: ActorContext) => {
       };
     },
 
-    /** GET /v1/demand/pending/approvals: the oldest case first; the demands of one case stand on one page. */
+    /** GET /v1/demand/pending/approvals: the oldest case first, and within a case the oldest demand. */
     "pending-approvals": async ({ tenant, principal, params }: Query): Promise<Page<PendingApproval>> => {
-      const filter = { "demands.state": "REQUESTED", ...airportFilter(principal, undefined) };
-      const page = await readPage(
-        cases(tenant),
-        { filter, params, direction: 1, projection: { manifest: 0, handled: 0, outbox: 0, groups: 0 } },
-        (document) => {
-          const { meta, state } = loadedOf<CaseState>(document, { schemaVersion });
-          return state.demands
-            .filter((demand) => demand.state === "REQUESTED")
-            .map((demand) => pendingApproval(meta._id, state, demand));
-        },
+      const after = params.cursor === undefined ? undefined : demandKeyOf(String(params.cursor));
+      const limit = limitOf(params);
+      const found = await cases(tenant)
+        .find(
+          {
+            "demands.state": "REQUESTED",
+            ...airportFilter(principal, undefined),
+            ...(after === undefined ? {} : { _id: { $gte: after.caseId as never } }),
+          },
+          { projection: { manifest: 0, handled: 0, outbox: 0, groups: 0 } },
+        )
+        .sort({ _id: 1 })
+        // Each has one at least, but for the case of the cursor, whose last one may have been shown.
+        .limit(limit + 2)
+        .toArray();
+      const waiting = found.flatMap((document) => {
+        const { meta, state } = loadedOf<CaseState>(document, { schemaVersion });
+        const shown = meta._id === after?.caseId ? after.demandId : undefined;
+        const from = state.demands.findIndex(({ demandId }) => demandId === shown) + 1;
+        return state.demands
+          .slice(from)
+          .filter((demand) => demand.state === "REQUESTED")
+          .map((demand) => ({
+            key: `${meta._id}|${demand.demandId}`,
+            item: pendingApproval(meta._id, state, demand),
+          }));
+      });
+      return slicePage(
+        waiting.slice(0, limit + 1),
+        limit,
+        ({ key }) => key,
+        ({ item }) => item,
       );
-      return { ...page, items: page.items.flat() };
     },
 
     /** GET /v1/demand/case/{caseUrn}/summary. */
@@ -158,18 +146,18 @@ export const caseQueries = (context: ActorContext) => {
 
     /** GET /partner/v1/cases. */
     "partner-list": ({ tenant, params }: Query): Promise<Page<PartnerCaseListItem>> => {
-      const { airport, ...departure } = params as { airport?: string; from?: string; to?: string };
-      const filter = { ...(airport === undefined ? {} : { airport }), ...departureFilter(departure) };
-      return readPage(cases(tenant), { filter, params, projection: listProjection }, (document) => {
-        const { meta, state } = loadedOf<CaseState>(document, { schemaVersion });
-        return partnerHead(meta._id, state, state.progress.length);
-      });
+      const { airport } = params as { airport?: string };
+      const standing = { ...(airport === undefined ? {} : { airport }), kind: { $exists: false } };
+      return caseList(cases(tenant), standing, params, ({ meta, state }) =>
+        partnerHead(meta._id, state, state.progress.length),
+      );
     },
 
     /** GET /partner/v1/cases/{caseUrn}: progress in counts, never the operators' workflow. */
     "partner-view": async (query: Query): Promise<PartnerCaseView> => {
       const { caseUrn } = query.params as { caseUrn: string };
       const { meta, state } = await loadCase(context, query.tenant, idOf(caseUrn));
+      if (state.kind !== undefined) throw new Problem("not-found/resource", "No such case.");
       const { groups } = await context.call<{ groups: GroupViews }>(
         "sub-case.of-case",
         partOf(query, caseUrn),
@@ -182,6 +170,8 @@ export const caseQueries = (context: ActorContext) => {
         progress: [...counts].map(([operationalStatus, count]) => ({ operationalStatus, groups: count })),
       };
     },
+
+    freezes: freezesQuery(context),
 
     /** For other actors: that the case exists and is within the caller's reach. */
     head: async ({ tenant, principal, params }: Query): Promise<CaseListItem> => {
@@ -216,9 +206,18 @@ export const caseQueries = (context: ActorContext) => {
       return { caseUrn: urn("case", meta._id), demandUrn, airport: state.airport };
     },
 
-    /** For a wave: who needs rooms, and under which policies. Groups that the approved rooms don't suffice for wait on. */
-    "allocation-input": async ({ tenant, params }: Query): Promise<AllocationInput> => {
-      const { caseId, demandId } = params as { caseId: string; demandId: string };
+    /**
+     * For a wave: who needs rooms, and under which policies, as they are in force now (contract, "Policy": a patched policy is
+     * the same one). Groups that the approved rooms don't suffice for wait on.
+     */
+    "allocation-input": async (query: Query): Promise<AllocationInput> => {
+      const { tenant } = query;
+      const { caseId, demandId, groupIds } = query.params as {
+        caseId: string;
+        demandId: string;
+        /** Set: these groups, wherever they stand. */
+        groupIds?: string[];
+      };
       const { state } = await loadCase(context, tenant, caseId);
       const demand = state.demands.find((candidate) => candidate.demandId === demandId);
       if (demand === undefined || demand.state === "REQUESTED" || demand.state === "REJECTED") {
@@ -226,34 +225,59 @@ export const caseQueries = (context: ActorContext) => {
           state: demand?.state ?? "none",
         });
       }
+      const tiers = Object.keys(state.policies);
+      const found = await context.call<Parameters<typeof policiesNow>[1]>("policy.resolve-tiers", {
+        ...query,
+        params: { airport: state.airport, tiers },
+      });
+      const { waiting, again } = toBePlaced(state);
+      const named = groupIds?.flatMap((groupId) => {
+        const at = state.groups.findIndex((one) => one.groupId === groupId);
+        return at < 0 ? [] : at;
+      });
+      const needs = (places: number[]) =>
+        places.flatMap((i) => needOf(state.groups[i] as CaseState["groups"][number]));
       return {
         airport: state.airport,
+        ...(state.kind === undefined ? {} : { kind: state.kind }),
         closed: state.status === "CLOSED",
-        policies: state.policies,
-        groups: placeable(state)
-          .slice(0, waveGroupsMax)
-          .flatMap((i) => needOf(state.groups[i] as CaseState["groups"][number])),
+        policies: policiesNow(state, found),
+        groups: needs(named ?? [...again, ...waiting].slice(0, waveGroupsMax)),
+        again: needs(again).map(({ groupId }) => groupId),
       };
     },
   };
 };
 
+/** A demand's place in the approval queue: its case's id, then its own. @throws Problem validation/query */
+const demandKeyOf = (cursor: string): { caseId: string; demandId: string } => {
+  const [caseId = "", demandId = ""] = decodeCursor(cursor).split("|");
+  if (demandId === "") throw notACursor();
+  return { caseId, demandId };
+};
+
 export interface AllocationInput {
   airport: string;
+  kind?: CaseKind;
   closed: boolean;
   policies: Partial<Record<Tier, ResolvedPolicy>>;
   groups: GroupNeed[];
+  /** Of these the ones that have a room, which they keep where the wave finds them no other. */
+  again: string[];
 }
 
 const needOf = ({
   groupId,
   subCaseId,
+  shape = 0,
   tier,
   passengers,
   needs,
   stay,
 }: CaseState["groups"][number]): GroupNeed[] =>
-  tier === undefined || stay === undefined ? [] : [{ groupId, subCaseId, tier, passengers, needs, ...stay }];
+  tier === undefined || stay === undefined
+    ? []
+    : [{ groupId, subCaseId, shape, tier, passengers, needs, ...stay }];
 
 /** With those whose passengers the case still owns; of a chunk on its way the sub-cases may stand already. */
 const allGroups = (provisioned: GroupViews, { manifest, provisioned: standing }: CaseState): GroupViews => {

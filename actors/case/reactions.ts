@@ -2,6 +2,8 @@
 import type { Outgoing, Received } from "../runtime/decider.ts";
 import { chunkSize } from "./intake.ts";
 import { afterReviewItems, heldItems, incompleteItems, partialItem, strandedItem } from "./items.ts";
+import { reaccommodatedOut } from "./reaccommodate-state.ts";
+import { regrouped } from "./regroup-reactions.ts";
 import type { CaseEvent, CaseState } from "./state.ts";
 
 const flightOf = ({ flight }: CaseState) => ({
@@ -46,6 +48,10 @@ export const outgoing = (
     case "case.step-reissued":
       return reissued(state, caseId);
     case "demand.requested":
+      return [
+        { to: "internal", type: event.type, id: caseId, caseId, data: { ...event.data } },
+        ...freezeCheck(state, caseId),
+      ];
     case "demand.approved":
     case "demand.rejected":
       return [{ to: "internal", type: event.type, id: caseId, caseId, data: { ...event.data } }];
@@ -84,6 +90,16 @@ export const outgoing = (
       ];
     case "case.replanned":
       return notRequired(state);
+    case "case.booking-requested":
+      return event.data.started.map(({ subCaseId, waveId }) =>
+        toGroup("sub-case.book", { waveId })(subCaseId),
+      );
+    case "case.reaccommodated":
+      return reaccommodatedOut(event, state, caseId);
+    case "case.regrouped":
+      return regrouped(event, state, caseId);
+    case "case.policies-renewed":
+    case "case.override-noted":
     case "case.wave-noted":
     case "case.batch-awaited":
     case "case.batch-ended":
@@ -93,6 +109,15 @@ export const outgoing = (
       return event satisfies never;
   }
 };
+
+/**
+ * What is pending is looked at once more after its commit: a freeze that was declared in between has not seen it. Between
+ * the two orders there is none in which both miss each other.
+ */
+const freezeCheck = (state: CaseState, caseId: string): Outgoing[] =>
+  state.demands.some((demand) => demand.state === "REQUESTED")
+    ? [{ to: "command", name: "case.apply-freeze", entity: caseId, data: {} }]
+    : [];
 
 const outcomesOf = ({ progress }: CaseState) => {
   const count = (stages: string) => [...progress].filter((stage) => stages.includes(stage)).length;
@@ -115,6 +140,7 @@ const provisionNext = (state: CaseState, caseId: string): Outgoing => {
     data: {
       from,
       airport: state.airport,
+      ...(state.kind === undefined ? {} : { kind: state.kind }),
       flight: state.flight,
       nextFlight: state.nextFlight,
       groups: groups.map((group, i) => ({ ...group, subCaseId: state.groups[from + i]?.subCaseId })),
@@ -192,4 +218,5 @@ const reopened = (
   { to: "command", name: "review.reopen-case", entity: caseId, data: { changedAt: data.at } },
   ...standing(state).map(toGroup("sub-case.resume", { changedAt: data.at })),
   ...(state.awaiting?.step === "wave" ? [] : reissued(state, caseId)),
+  ...freezeCheck(state, caseId),
 ];

@@ -4,7 +4,7 @@ import type { ReviewSettled } from "../../schemas/review.ts";
 import { resolutionMeans } from "../../schemas/review.ts";
 import type { ReviewCategory } from "../../schemas/vocabulary.ts";
 import type { Received } from "../runtime/decider.ts";
-import { askFor, type Policies, requested, stayOf } from "./planning.ts";
+import { askFor, type DemandTerms, type Policies, requested, stayOf } from "./planning.ts";
 import { consequences } from "./progress.ts";
 import { type CaseEvent, type CaseState, evolve, type ReviewNoted } from "./state.ts";
 
@@ -22,6 +22,7 @@ const concerned = ({ category, origin }: ReviewSettled): string | undefined => {
  */
 export const decideNoteReview = (state: CaseState, command: Received, gathered: unknown): CaseEvent[] => {
   const item = command.data as ReviewSettled;
+  const freeze = (gathered as DemandTerms | undefined)?.freeze;
   const letters = concerned(item);
   if (letters === undefined) return [];
   const affected = new Set(item.affectedGroups);
@@ -33,9 +34,11 @@ export const decideNoteReview = (state: CaseState, command: Received, gathered: 
     affected.has(state.groups[i]?.groupId as string) && matched.includes(state.progress[i] as string);
   if (!state.groups.some((_, i) => isConcerned(i))) return statusAfter(state, item, []);
   const replanned =
-    item.category === "POLICY_VIOLATION" ? replan(state, isConcerned, gathered as Policies) : [];
+    item.category === "POLICY_VIOLATION"
+      ? replan(state, isConcerned, (gathered as DemandTerms).policies)
+      : [];
   const planned = replanned.reduce<CaseState>(evolve, state);
-  return [...replanned, ...settle(planned, command, item, isConcerned)];
+  return [...replanned, ...settle(planned, command, { item, freeze, isConcerned })];
 };
 
 /** The groups whose tiers have a policy by now. */
@@ -50,11 +53,16 @@ const replan = (state: CaseState, isConcerned: (i: number) => boolean, found: Po
   return [{ type: "case.replanned", data: { policies, stays, progress } }];
 };
 
+interface Settlement {
+  item: ReviewSettled;
+  freeze: DemandTerms["freeze"];
+  isConcerned: (i: number) => boolean;
+}
+
 const settle = (
   state: CaseState,
   command: Received,
-  item: ReviewSettled,
-  isConcerned: (i: number) => boolean,
+  { item, freeze, isConcerned }: Settlement,
 ): CaseEvent[] => {
   const letter = (i: number): Stage => {
     const stage = state.progress[i] as Stage;
@@ -85,7 +93,7 @@ const settle = (
   const type = after.demands.some((demand) => demand.type === "INITIAL" && demand.state !== "REJECTED")
     ? "INCREMENTAL"
     : "INITIAL";
-  return [...events, ...askFor(after, command, requested(command, after, type, rooms))];
+  return [...events, ...askFor(after, command, requested(command, after, type, rooms), freeze)];
 };
 
 const unasked = (state: CaseState, isConcerned: (i: number) => boolean): number =>

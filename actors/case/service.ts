@@ -1,17 +1,33 @@
 /** Wires the case actor. */
 
+import type { CaseKind } from "../../schemas/drill.ts";
+import type { GroupMembers } from "../../schemas/regroup.ts";
 import type { ReviewSettled } from "../../schemas/review.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import { freshId } from "../runtime/clock.ts";
 import type { Change, Decider, Reading, Received } from "../runtime/decider.ts";
+import { inTheHouse } from "../runtime/drill.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
+import { allocate, bookRooms, spreadFreeze } from "./compositions.ts";
 import { commands, decide } from "./decide.ts";
-import { demandMadeBy } from "./planning.ts";
-import { caseIndexes, caseQueries, collection, schemaVersion } from "./queries.ts";
+import { freezes } from "./freeze.ts";
+import { freezeAt } from "./freezes-query.ts";
+import { eventIdOf } from "./intake.ts";
+import { type DemandTerms, demandMadeBy, type Policies } from "./planning.ts";
+import { caseIndexes, caseQueries, collection } from "./queries.ts";
 import { outgoing } from "./reactions.ts";
-import { type CaseEvent, type CaseState, evolve, technicalEvents } from "./state.ts";
-import { demandView, openedView, standingView } from "./view.ts";
+import { type RegroupTerms, tiersAmong } from "./regroup.ts";
+import { namedIn } from "./regroup-wanted.ts";
+import { type CaseEvent, type CaseState, evolve, schemaVersion, technicalEvents } from "./state.ts";
+import {
+  bookingStartedView,
+  demandView,
+  openedView,
+  reaccommodationView,
+  regroupView,
+  standingView,
+} from "./view.ts";
 
 const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
   actor: "case",
@@ -22,27 +38,71 @@ const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
   indexes: caseIndexes,
   decide,
   evolve,
-  outgoing,
+  outgoing: (event, state, command, id) => inTheHouse(state.kind, outgoing(event, state, command, id)),
   technical: technicalEvents,
   timers: ({ awaiting, status }) =>
     awaiting === undefined || status === "CLOSED" ? [] : [{ name: "reissue", dueAt: awaiting.dueAt }],
   locate: ({ data }) => {
-    const { externalEventId, demandUrn } = data as { externalEventId?: string; demandUrn?: string };
+    const { externalEventId, kind, demandUrn } = data as {
+      externalEventId?: string;
+      kind?: CaseKind;
+      demandUrn?: string;
+    };
     if (demandUrn !== undefined) return { "demands.demandId": idOf(demandUrn) };
-    return externalEventId === undefined ? undefined : { externalEventId };
+    return externalEventId === undefined
+      ? undefined
+      : { externalEventId: eventIdOf({ externalEventId, ...(kind === undefined ? {} : { kind }) }) };
   },
   create: ({ name, tenant, now }) => (name.startsWith("case.open") ? freshId(tenant, now) : undefined),
-  gather: async (command, state) => {
-    if (state === undefined || !needsPolicies(command)) return undefined;
-    const tiers = [...new Set(state.groups.flatMap(({ tier }) => tier ?? []))] as Tier[];
-    return context.call("policy.resolve-tiers", { ...command, params: { airport: state.airport, tiers } });
-  },
+  gather: async (command, state) =>
+    state === undefined
+      ? undefined
+      : isRegrouping(command)
+        ? gatherRegroup(context, command, state)
+        : gatherTerms(context, command, state),
   view,
   audit,
 });
 
-const needsPolicies = ({ name, data }: Received): boolean =>
+/** Undefined where nothing about demand is decided. */
+const gatherTerms = async (
+  context: ActorContext,
+  command: Received,
+  { airport, groups }: CaseState,
+): Promise<DemandTerms | undefined> => {
+  const freeze = () => freezeAt(context, command.tenant, airport);
+  if (command.name === "case.apply-freeze") return { policies: {}, freeze: await freeze() };
+  if (!isAboutDemand(command)) return undefined;
+  const tiers = [...new Set(groups.flatMap(({ tier }) => tier ?? []))] as Tier[];
+  const asked = { ...command, params: { airport, tiers } };
+  const policies = await context.call<Policies>("policy.resolve-tiers", asked);
+  return { policies, freeze: await freeze() };
+};
+
+/** The groups as their sub-cases have them, and what their rooms will be asked under: cabins that nobody was planned in, too. */
+const gatherRegroup = async (
+  context: ActorContext,
+  command: Received,
+  { airport }: CaseState,
+): Promise<RegroupTerms> => {
+  const params = { caseId: command.entity, ...namedIn(command) };
+  const members = await context.call<GroupMembers[]>("sub-case.members", { ...command, params });
+  const asked = { ...command, params: { airport, tiers: tiersAmong(members) } };
+  const [policies, freeze] = await Promise.all([
+    context.call<Policies>("policy.resolve-tiers", asked),
+    freezeAt(context, command.tenant, airport),
+  ]);
+  return { members, policies, freeze };
+};
+
+const isRegrouping = ({ name }: Received): boolean =>
+  name === "case.split-group" || name === "case.merge-groups" || name === "case.group-passengers";
+
+const isAboutDemand = ({ name, data }: Received): boolean =>
   name === "case.plan" ||
+  name === "case.request-demand" ||
+  name === "case.approve-demand" ||
+  name === "case.reaccommodate" ||
   (name === "case.note-review" && (data as ReviewSettled).category === "POLICY_VIOLATION");
 
 /** What each command answers: the case that was opened, the demand that was decided, the wave that was asked for. */
@@ -59,12 +119,21 @@ const view = (state: CaseState, reading: Reading): unknown => {
       const demand = state.demands.find((candidate) => candidate.demandId === demandId);
       return demand === undefined ? null : demandView(id, demand);
     }
+    case "case.book-rooms":
+      return bookingStartedView(state, reading);
     case "case.allocate":
+    case "case.rerun":
       return {
         caseUrn: urn("case", id),
         ...(state.waveId === undefined ? {} : { waveUrn: urn("wave", state.waveId) }),
         correlationUrn: command.correlationUrn,
       };
+    case "case.split-group":
+    case "case.merge-groups":
+    case "case.group-passengers":
+      return regroupView(state, reading);
+    case "case.reaccommodate":
+      return reaccommodationView(state, reading);
     case "case.close":
     case "case.reopen":
       return standingView(state, reading);
@@ -73,18 +142,25 @@ const view = (state: CaseState, reading: Reading): unknown => {
   }
 };
 
-/** Every human's change, and the service's own approvals (contract, "Demand": who, when, why, policy version). */
+/** Every human's change, and the service's own decisions on demand (contract, "Demand": who, when, why, policy version). */
 const audit = ({ id, command, before, after, events }: Change<CaseState, CaseEvent>) => {
   const approved = events.find((event) => event.type === "demand.approved");
-  if (command.principal.surface === "system" && approved === undefined) return undefined;
+  const rejected = events.find((event) => event.type === "demand.rejected");
+  const isSystem = command.principal.surface === "system";
+  if (isSystem && approved === undefined && rejected === undefined) return undefined;
   const repeated = events.some((event) => event.type === "case.repeated-differently");
   const reason = repeated
     ? "The same externalEventId came with another body; nothing was changed."
     : undefined;
   return {
-    action: approved === undefined ? command.name : "case.approve-demand",
+    action:
+      approved !== undefined
+        ? "case.approve-demand"
+        : isSystem && rejected !== undefined
+          ? "case.reject-demand"
+          : command.name,
     caseId: id,
-    ...optional(approved?.data.reason ?? reason),
+    ...optional(approved?.data.reason ?? rejected?.data.reason ?? reason),
     before: before === undefined ? null : auditSnapshot(before),
     after: auditSnapshot(after),
   };
@@ -94,7 +170,8 @@ const optional = (reason: string | undefined): { reason?: string } =>
   reason === undefined ? {} : { reason };
 
 /** What an auditor compares: states and figures, no passenger's details. */
-const auditSnapshot = ({ status, externalEventId, airport, groups, demands, progress }: CaseState) => ({
+const auditSnapshot = ({ status, kind, externalEventId, airport, groups, demands, progress }: CaseState) => ({
+  ...(kind === undefined ? {} : { kind }),
   status,
   externalEventId,
   airport,
@@ -105,6 +182,11 @@ const auditSnapshot = ({ status, externalEventId, airport, groups, demands, prog
 
 export const caseActor = (context: ActorContext): Actor => ({
   name: "case",
-  deciders: [cases(context)],
+  deciders: [cases(context), freezes],
   queries: caseQueries(context),
+  commands: {
+    allocate: allocate(context),
+    "book-rooms": bookRooms(context),
+    "spread-freeze": spreadFreeze(context, collection),
+  },
 });

@@ -1,7 +1,9 @@
 /** Owns what a case is: the disruption, who is stranded (until the sub-cases own them), demand, and progress. */
 
+import type { CaseKind } from "../../schemas/drill.ts";
 import type { Stage } from "../../schemas/group-note.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
+import type { StayEffect } from "../../schemas/reaccommodate.ts";
 import type {
   CaseStatus,
   DemandState,
@@ -11,7 +13,14 @@ import type {
   ReviewCategory,
   Tier,
 } from "../../schemas/vocabulary.ts";
+import { alsoToBook, type BookingEvent, evolveBooking, stillToBook, type ToBook } from "./booking-state.ts";
+import { withGroups } from "./group-rooms.ts";
 import type { ManifestGroup } from "./manifest.ts";
+import { evolveReaccommodated, type ReaccommodateEvent } from "./reaccommodate-state.ts";
+import { evolveRegroup, type RegroupEvent } from "./regroup-state.ts";
+
+/** Of case documents. */
+export const schemaVersion = 1;
 
 export interface Flight {
   number: string;
@@ -30,6 +39,16 @@ export interface GroupHead {
   passengers: number;
   needs: string[];
   missing: string[];
+  /** How often it was split, merged or amended; a sub-case that counts otherwise is about to hear of it. Absent: never. */
+  shape?: number;
+  /** Set: nobody is left in it, its passengers are in this group. */
+  mergedInto?: string;
+  /** Of the change that it was in last: tells what that change's answer is about. */
+  regrouping?: string;
+  /** What its newest change of dates has led to. */
+  effect?: StayEffect;
+  /** Set: it flies on otherwise than the case. */
+  nextFlight?: CaseState["nextFlight"];
   /** Set once the policies are known. */
   stay?: { checkIn: string; checkOut: string; nights: number; rooms: number };
 }
@@ -53,6 +72,8 @@ export interface Demand {
   waveId?: string;
   /** Groups without a room when it was settled as PARTIAL. */
   lacking?: string[];
+  /** Rejected because demand at the airport is frozen. */
+  frozen?: true;
 }
 
 export interface CaseState {
@@ -62,9 +83,13 @@ export interface CaseState {
   otherBodies: string[];
   status: CaseStatus;
   source: "PARTNER" | "MANUAL";
+  /** Set: nobody is stranded. Everything runs as in a real night, and nothing of it leaves the house. */
+  kind?: CaseKind;
   /** Where the passengers are: scope, policy and search go by it. */
   airport: string;
   flight: Flight;
+  /** The UTC date of its scheduled departure, `YYYY-MM-DD`: what lists of a few days are read by. */
+  departureDay: string;
   nextFlight?: { number: string; scheduledDeparture: Date };
   disruption: {
     type: DisruptionType;
@@ -82,6 +107,8 @@ export interface CaseState {
    * field, however many groups report at once.
    */
   progress: string;
+  /** Rooms of each group's stay, one character a group (`roomsAt`): what overviews need of the groups, without reading them. */
+  rooms: string;
   /** Of each group the saga that it told of last, one character counting up from `0`: a note of an earlier one is late. */
   rounds: string;
   /** Groups that a person is to find a room for; told once they have one. */
@@ -95,6 +122,10 @@ export interface CaseState {
   plannedAt?: Date;
   demands: Demand[];
   waveId?: string;
+  /** Allocated groups that wait for book-rooms. */
+  toBook?: ToBook[];
+  /** What the newest book-rooms has set going: its answer, also when it is asked again. */
+  lastBooking?: { commandId: string; groups: string[] };
   /** The step that the case waits for, and when it asks again. */
   awaiting?: {
     step: "provisioning" | "planning" | "batch" | "wave";
@@ -103,6 +134,8 @@ export interface CaseState {
     demandId?: string;
     /** As they were when the wave was asked for: a group that has gone on since is not this wave's any more. */
     rounds?: string;
+    /** Groups that have a room and are to be placed anew all the same. */
+    again?: string[];
   };
   resolvedAt?: Date;
   closedAt?: Date;
@@ -140,13 +173,25 @@ export type CaseEvent =
         policyVersion?: number;
       };
     }
-  | { type: "demand.rejected"; data: { demandId: string; at: Date; by: string; reason: string } }
+  | {
+      type: "demand.rejected";
+      data: { demandId: string; at: Date; by: string; reason: string; frozen?: true };
+    }
   | { type: "demand.settled"; data: { demandId: string; state: "FULFILLED" | "PARTIAL"; lacking: string[] } }
   | { type: "case.batch-awaited"; data: { demandId: string; dueAt: Date } }
   | { type: "case.batch-ended"; data: Record<string, never> }
-  | { type: "case.wave-requested"; data: { waveId: string; demandId: string; dueAt: Date; progress: string } }
-  | { type: "case.wave-noted"; data: { waveId: string; progress: string } }
-  | { type: "case.group-noted"; data: { progress: string; rounds: string; housed: string[] } }
+  | {
+      type: "case.wave-requested";
+      data: { waveId: string; demandId: string; dueAt: Date; progress: string; again?: string[] };
+    }
+  | { type: "case.wave-noted"; data: { waveId: string; progress: string; toBook: string[] } }
+  | BookingEvent
+  | RegroupEvent
+  | ReaccommodateEvent
+  | {
+      type: "case.group-noted";
+      data: { groupId: string; progress: string; rounds: string; housed: string[] };
+    }
   | { type: "case.review-noted"; data: ReviewNoted }
   | { type: "case.groups-stranded"; data: { progress: string; groups: string[]; occurrence: string } }
   | { type: "case.resolved"; data: { at: Date } }
@@ -183,6 +228,9 @@ const without = <T extends object, K extends keyof T>(state: T, key: K): T => {
   return rest as T;
 };
 
+const waitingIn = (groups: readonly GroupHead[], progress: string): ReadonlySet<string> =>
+  new Set(groups.flatMap(({ groupId }, i) => (progress[i] === "W" ? [groupId] : [])));
+
 /** Who was on a desk, and who is there now that groups are held or have failed. */
 const heldIn = ({ groups, progress, onDesk }: CaseState): string[] => {
   const held = groups.flatMap(({ groupId }, i) => ("HF".includes(progress[i] ?? "") ? [groupId] : []));
@@ -215,7 +263,7 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
         stays[i] === undefined ? group : { ...group, stay: stays[i] },
       );
       const status = violated ? "MANUAL_REVIEW" : state.status;
-      const planned = { ...state, plannedAt: at, policies, groups, progress, status };
+      const planned = { ...withGroups(state, groups), plannedAt: at, policies, progress, status };
       return without({ ...planned, onDesk: heldIn(planned) }, "awaiting");
     }
     case "case.replanned": {
@@ -223,7 +271,7 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
       const groups = state.groups.map((group, i) =>
         stays[i] === undefined ? group : { ...group, stay: stays[i] },
       );
-      return { ...state, policies, groups, progress };
+      return { ...withGroups(state, groups), policies, progress };
     }
     case "case.step-reissued":
       return state.awaiting === undefined
@@ -243,8 +291,9 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
       } as Partial<Demand>);
     }
     case "demand.rejected": {
-      const { demandId, at, by, reason } = event.data;
-      return withDemand(state, demandId, { state: "REJECTED", decidedAt: at, decidedBy: by, reason });
+      const { demandId, at, by, reason, frozen } = event.data;
+      const rejected = { state: "REJECTED", decidedAt: at, decidedBy: by, reason } as const;
+      return withDemand(state, demandId, frozen ? { ...rejected, frozen } : rejected);
     }
     case "demand.settled": {
       const { demandId, state: settled, lacking } = event.data;
@@ -259,18 +308,21 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
         ...withDemand(state, demandId, { waveId }),
         waveId,
         progress,
+        toBook: stillToBook(state.toBook, waitingIn(state.groups, progress)),
         awaiting: { step: "wave", ...awaited, rounds: state.rounds },
       };
     }
     case "case.batch-ended":
       return without(state, "awaiting");
     case "case.wave-noted": {
-      const noted = { ...state, progress: event.data.progress };
+      const { progress, waveId, toBook } = event.data;
+      const noted = { ...state, progress, toBook: alsoToBook(state.toBook, toBook, waveId) };
       return without({ ...noted, onDesk: heldIn(noted) }, "awaiting");
     }
     case "case.group-noted": {
-      const { progress, rounds, housed } = event.data;
-      const noted = { ...state, progress, rounds };
+      const { progress, rounds, housed, groupId } = event.data;
+      const toBook = stillToBook(state.toBook, new Set([groupId]));
+      const noted = { ...state, progress, rounds, toBook };
       const onDesk = heldIn(noted).filter((groupId) => !housed.includes(groupId));
       return { ...noted, onDesk };
     }
@@ -292,6 +344,16 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
       const again =
         awaiting === undefined || awaiting.step === "wave" ? {} : { awaiting: { ...awaiting, dueAt } };
       return { ...open, status: "OPEN", ...again };
+    }
+    case "case.policies-renewed":
+    case "case.booking-requested":
+    case "case.override-noted":
+      return evolveBooking(state, event);
+    case "case.reaccommodated":
+      return evolveReaccommodated(state, event);
+    case "case.regrouped": {
+      const regrouped = evolveRegroup(state, event);
+      return { ...regrouped, onDesk: heldIn(regrouped) };
     }
     default:
       return event satisfies never;

@@ -1,8 +1,11 @@
 /** Owns what each audience may see of a case; whatever stands with other actors is joined by the queries. */
-import type { CaseListItem, CaseOpened, CaseStanding } from "../../schemas/case.ts";
+import type { BookingStarted, CaseListItem, CaseOpened, CaseStanding } from "../../schemas/case.ts";
 import type { DemandSummary, DemandView, PendingApproval } from "../../schemas/demand.ts";
 import type { PartnerCaseListItem } from "../../schemas/partner-api.ts";
+import type { ReaccommodationView } from "../../schemas/reaccommodate.ts";
+import type { RegroupView } from "../../schemas/regroup.ts";
 import { tenantOfId, urn } from "../../schemas/urn.ts";
+import { causedId } from "../runtime/clock.ts";
 import type { Reading } from "../runtime/decider.ts";
 import { approvedDemands, bookedStages, roomsIn } from "./capacity.ts";
 import type { CaseState, Demand } from "./state.ts";
@@ -19,6 +22,7 @@ export const caseHead = (
   urn: urn("case", caseId),
   airlineUrn: urn("airline", tenantOfId(caseId)),
   externalEventId: state.externalEventId,
+  ...(state.kind === undefined ? {} : { kind: state.kind }),
   status: state.status,
   airport: state.airport,
   flight: { ...state.flight, scheduledDeparture: state.flight.scheduledDeparture.toISOString() },
@@ -57,6 +61,60 @@ export const standingView = (state: CaseState, { id, version, command }: Reading
   version,
 });
 
+/** The answer to a changed next flight: the groups that it concerns, as they stand at the moment. */
+export const reaccommodationView = (
+  state: CaseState,
+  { id, version, command }: Reading,
+): ReaccommodationView => {
+  const mark = causedId(command.id);
+  const { nextFlight } = state;
+  return {
+    caseUrn: urn("case", id),
+    ...(nextFlight === undefined
+      ? {}
+      : { nextFlight: { ...nextFlight, scheduledDeparture: nextFlight.scheduledDeparture.toISOString() } }),
+    groups: state.groups.flatMap(({ groupId, subCaseId, stay, regrouping, effect = "NOTED" }) =>
+      regrouping !== mark
+        ? []
+        : [
+            {
+              groupId,
+              subCaseUrn: urn("sub-case", subCaseId),
+              effect,
+              ...(stay === undefined
+                ? {}
+                : { checkIn: stay.checkIn, checkOut: stay.checkOut, nights: stay.nights }),
+            },
+          ],
+    ),
+    correlationUrn: command.correlationUrn,
+    version,
+  };
+};
+
+/** The answer to a split, a merge, or groups formed by name: what that very command has changed. */
+export const regroupView = (state: CaseState, { id, version, command }: Reading): RegroupView => {
+  const mark = causedId(command.id);
+  const changed = state.groups.filter(({ regrouping }) => regrouping === mark);
+  return {
+    caseUrn: urn("case", id),
+    groups: changed
+      .filter(({ mergedInto }) => mergedInto === undefined)
+      .map(({ groupId, subCaseId, tier, passengers, stay }) => ({
+        groupId,
+        subCaseUrn: urn("sub-case", subCaseId),
+        ...(tier === undefined ? {} : { tier }),
+        passengers,
+        ...(stay === undefined || stay.nights === 0 ? {} : { rooms: stay.rooms }),
+      })),
+    mergedAway: changed.flatMap(({ groupId, mergedInto }) =>
+      mergedInto === undefined ? [] : [{ groupId, mergedInto }],
+    ),
+    correlationUrn: command.correlationUrn,
+    version,
+  };
+};
+
 export const partnerHead = (caseId: string, state: CaseState, subCaseCount: number): PartnerCaseListItem => ({
   urn: urn("case", caseId),
   externalEventId: state.externalEventId,
@@ -72,6 +130,22 @@ export const partnerHead = (caseId: string, state: CaseState, subCaseCount: numb
   openedAt: state.createdAt.toISOString(),
   ...optional({ resolvedAt: iso(state.resolvedAt), closedAt: iso(state.closedAt) }),
 });
+
+/** The answer to book-rooms, which shows of each group what the case knows. */
+export const bookingStartedView = (
+  state: CaseState,
+  { id, version, command }: Reading,
+): Omit<BookingStarted, "partialFailures"> => {
+  const started = state.lastBooking?.commandId === command.id ? state.lastBooking.groups : [];
+  return {
+    caseUrn: urn("case", id),
+    groups: state.groups
+      .filter(({ groupId }) => started.includes(groupId))
+      .map(({ groupId, subCaseId }) => ({ groupId, subCaseUrn: urn("sub-case", subCaseId) })),
+    correlationUrn: command.correlationUrn,
+    version,
+  };
+};
 
 export const demandView = (caseId: string, demand: Demand): DemandView => ({
   urn: urn("demand", demand.demandId),

@@ -48,7 +48,7 @@ export const decideReview = (
     case "review.resolve":
       return resolve(state, command as Received<{ resolution: string; reason: string }>);
     case "review.note-group-housed":
-      return noteHoused(state, command as Received<{ groupId: string }>);
+      return noteHoused(state, command as Received<GroupSettled>);
     case "review.withdraw":
       return withdraw(state, command as Received<{ reason: string; changedAt: string }>);
     case "review.reinstate":
@@ -115,22 +115,40 @@ const breachSla = (state: ReviewItem, { data, now }: Received<{ dueAt: string }>
 const isAboutRooms = ({ category, origin }: ReviewItem): boolean =>
   category === "ALLOCATION_FAILED" || origin === "booking" || origin === "demand";
 
-/** Automation found a room after all: when it has one for each group there is nothing left for a person to do. */
-const noteHoused = (
-  state: ReviewItem,
-  { data, principal, now }: Received<{ groupId: string }>,
-): ReviewEvent[] => {
-  const { groupId } = data;
-  if (state.status === "RESOLVED" || !isAboutRooms(state)) return [];
+/** Why nobody need work on a group any more. `SPLIT`: its cabins are no trouble now; `MERGED`: nobody is left in it. */
+interface GroupSettled {
+  groupId: string;
+  /** Absent: it has a room after all. */
+  resolution?: "SPLIT" | "MERGED" | "LOCAL_RESIDENT" | "NEXT_FLIGHT_KNOWN";
+}
+
+const settledBy = {
+  HOUSED: "A later allocation has housed every group of this item.",
+  SPLIT: "The group was split.",
+  LOCAL_RESIDENT: "Nobody of this item has a night to bridge any more.",
+  NEXT_FLIGHT_KNOWN: "The next flight is known.",
+  MERGED: "The groups of this item were merged into others.",
+} as const;
+
+const concerns = (item: ReviewItem, resolution: GroupSettled["resolution"]): boolean => {
+  if (resolution === undefined) return isAboutRooms(item);
+  if (item.origin === "next-flight") return resolution !== "SPLIT";
+  if (resolution === "NEXT_FLIGHT_KNOWN") return false;
+  if (resolution === "LOCAL_RESIDENT") return isAboutRooms(item) || item.origin === "planning";
+  return resolution === "MERGED" || item.category === "MIXED_TIER_GROUP";
+};
+
+/** Automation or a regrouping has settled it: when that holds for each group there is nothing left for a person to do. */
+const noteHoused = (state: ReviewItem, { data, principal, now }: Received<GroupSettled>): ReviewEvent[] => {
+  const { groupId, resolution } = data;
+  if (state.status === "RESOLVED" || !concerns(state, resolution)) return [];
   if (!state.affectedGroups.includes(groupId) || state.housedGroups.includes(groupId)) return [];
   const noted: ReviewEvent = { type: "review.group-housed", data: { groupId } };
   const left = state.affectedGroups.filter((one) => one !== groupId && !state.housedGroups.includes(one));
   if (left.length > 0) return [noted];
-  const reason = "A later allocation has housed every group of this item.";
-  return [
-    noted,
-    { type: "review.resolved", data: { by: principal.urn, resolution: "HOUSED", reason, at: now } },
-  ];
+  const by = principal.urn;
+  const how = resolution ?? "HOUSED";
+  return [noted, { type: "review.resolved", data: { by, resolution: how, reason: settledBy[how], at: now } }];
 };
 
 const closedCase = "CASE_CLOSED";

@@ -49,7 +49,7 @@ const announced = (
   item: ReviewItem,
   id: string,
 ): Outgoing[] => {
-  const { caseId, airport, category, priority, origin, affectedGroups } = item;
+  const { caseId, airport, kind, category, priority, origin, affectedGroups } = item;
   const own = () => {
     switch (event.type) {
       case "review.opened":
@@ -68,6 +68,7 @@ const announced = (
   const data = {
     reviewUrn: urn("review", id),
     airport,
+    ...(kind === undefined ? {} : { kind }),
     category,
     priority,
     origin,

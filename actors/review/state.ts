@@ -3,7 +3,10 @@ import type { OpenReview } from "../../schemas/review.ts";
 import type { Priority } from "../../schemas/vocabulary.ts";
 import { deadlineAfter } from "./sla.ts";
 
-interface Item extends Required<Omit<OpenReview, "occurrence">> {
+/** What an item says of its cause. */
+type Opening = Required<Omit<OpenReview, "occurrence" | "kind">> & Pick<OpenReview, "kind">;
+
+interface Item extends Opening {
   createdAt: Date;
   /** Newest first along it: when the item was opened, then its id. Never changes, unlike priority and status. */
   listKey: string;
@@ -33,7 +36,7 @@ export type ReviewItem =
 export type ReviewEvent =
   | {
       type: "review.opened";
-      data: Required<Omit<OpenReview, "occurrence">> & { listKey: string; at: Date };
+      data: Opening & { listKey: string; at: Date };
     }
   | { type: "review.claimed"; data: { by: string; at: Date } }
   | { type: "review.resolved"; data: { by: string; resolution: string; reason: string; at: Date } }

@@ -6,6 +6,7 @@ import type { ReviewItem } from "./state.ts";
 export const reviewView = (id: string, item: ReviewItem, version: number): ReviewItemView => ({
   urn: urn("review", id),
   caseUrn: urn("case", item.caseId),
+  ...(item.kind === undefined ? {} : { kind: item.kind }),
   category: item.category,
   priority: item.priority,
   state: item.status,

@@ -1,34 +1,53 @@
 /** Owns which rule answers which command to a sub-case; the saga's rules stand in `saga.ts`. */
 import type { Assignment } from "../../schemas/assignment.ts";
 import { Problem } from "../../schemas/problems.ts";
+import type { StayAmended } from "../../schemas/reaccommodate.ts";
+import type { Regrouped } from "../../schemas/regroup.ts";
 import type { StayReport, VendorAnswer } from "../../schemas/vendor-call.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
+import { amendStay, followStay } from "./amend.ts";
 import { compensate } from "./compensate.ts";
+import { reserveManually } from "./manual-reservation.ts";
+import { bookAllocated, type OverrideOrder, override } from "./override.ts";
+import { regroup } from "./regroup.ts";
 import { reissueCall, resume, runFrom, type SagaSettings, Story, takeAnswer } from "./saga.ts";
 import { rollbackSteps, type SubCaseEvent, type SubCaseState } from "./state.ts";
 import { recordStay, resumeStay } from "./stay.ts";
 
 export const commands = [
   "assign",
+  "book",
+  "override",
   "mark-not-required",
   "compensate",
   "record-answer",
   "reissue-call",
   "record-stay",
+  "reserve-manually",
   "accept-offer",
   "decline-offer",
   "settle",
+  "regroup",
+  "amend-stay",
   "suspend",
   "resume",
 ] as const;
 
 /** What a closed case's group still takes: what comes late is put on record, and the case may open again. */
-const takenWhenClosed: ReadonlySet<string> = new Set(["record-answer", "record-stay", "suspend", "resume"]);
+const takenWhenClosed: ReadonlySet<string> = new Set([
+  "override",
+  "record-answer",
+  "record-stay",
+  "regroup",
+  "amend-stay",
+  "suspend",
+  "resume",
+]);
 
 export const deciderOf =
   (settings: SagaSettings) =>
-  (state: SubCaseState | undefined, command: Received): SubCaseEvent[] => {
+  (state: SubCaseState | undefined, command: Received, gathered?: unknown): SubCaseEvent[] => {
     if (state === undefined) throw new NotYet("The sub-case does not exist yet.");
     requireAirport(command.principal, state.airport);
     const story = new Story(state.subCaseId, state, command.now, settings);
@@ -43,11 +62,20 @@ export const deciderOf =
       case "assign":
         assign(story, command.data as Assignment);
         break;
+      case "book":
+        bookAllocated(story, command.data as { waveId: string });
+        break;
+      case "override":
+        override(story, command.data as OverrideOrder);
+        break;
       case "mark-not-required":
         if (state.status === "PENDING") story.tell({ type: "subcase.not-required", data: {} });
         break;
       case "compensate":
         compensate(story, command);
+        break;
+      case "reserve-manually":
+        reserveManually(story, command, gathered);
         break;
       case "record-answer":
         takeAnswer(story, command.data as VendorAnswer);
@@ -65,6 +93,12 @@ export const deciderOf =
       case "settle":
         if (state.status === "PENDING" || state.status === "FAILED")
           story.tell({ type: "subcase.settled", data: {} });
+        break;
+      case "regroup":
+        regroup(story, command.data as Regrouped);
+        break;
+      case "amend-stay":
+        amendStay(story, command.data as StayAmended);
         break;
       case "accept-offer":
         accept(story);
@@ -86,12 +120,24 @@ const assign = (story: Story, { book, ...assignment }: Assignment): void => {
   const { status, assignment: standing, settled } = story.state;
   if (settled || (status !== "PENDING" && status !== "FAILED")) return;
   if (standing !== undefined && assignment.waveId <= standing.waveId) return;
+  if (!fitsShape(story, assignment)) return;
   story.tell({ type: "subcase.assigned", data: { assignment } });
   // A group that came back from a saga because others took its rooms goes on with it, whoever has set it going.
   const cameBack = status === "PENDING" && story.state.round > 0;
   if (!book && !cameBack) return;
   story.tell({ type: "subcase.processing", data: { candidate: 0 } });
   runFrom(story, "hold");
+};
+
+/**
+ * Whether the wave sought rooms for the group as it is; one that it has outgrown is nothing.
+ * @throws NotYet while the group has not heard of the change that the wave knew of
+ */
+const fitsShape = ({ state }: Story, { shape }: Pick<Assignment, "shape">): boolean => {
+  const standing = state.shape ?? 0;
+  if (shape !== undefined && shape > standing)
+    throw new NotYet("The change before this wave has not arrived.");
+  return shape === undefined || shape === standing;
 };
 
 /** The case was closed or opened again. Both may come late, twice, or after what followed them: the newest counts. */
@@ -106,10 +152,12 @@ const changeStanding = (story: Story, verb: "suspend" | "resume", at: Date): voi
   if (closedAt === undefined) return;
   resume(story);
   resumeStay(story);
+  followStay(story);
 };
 
 /** Contract, "Sub-case (saga)": accepting what is accepted gives the same answer and no second event. */
 const accept = (story: Story): void => {
+  if (story.state.left?.offer.state === "ACCEPTED") return;
   const { state } = story.state.offer;
   if (state === "ACCEPTED") return;
   if (state !== "READY") throw undecidable(state);
@@ -119,6 +167,8 @@ const accept = (story: Story): void => {
 const decline = (story: Story, reason: string | undefined): void => {
   const { state } = story.state.offer;
   if (state !== "READY") throw undecidable(state);
+  if (story.state.call !== undefined)
+    throw new Problem("conflict/state", "The stay is being changed. Try again in a moment.", { state });
   story.tell({
     type: "subcase.declined",
     data: { at: story.now, ...(reason === undefined ? {} : { reason }) },

@@ -1,7 +1,28 @@
 /** Owns what an answered step puts into the group's record: reservation, cards, ride, messages. */
+import type { Stay } from "../../schemas/assignment.ts";
+import type { Channel } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
+import { maskedRecipient } from "./messages.ts";
 import { currentCandidate } from "./requests.ts";
-import type { Call, Gained, SubCaseState } from "./state.ts";
+import type { Call, Gained, LeaveStep, SubCaseState } from "./state.ts";
+import type { Left } from "./switch-state.ts";
+
+const dayMs = 86_400_000;
+
+const stayOf = (checkIn: string, checkOut: string): Stay => ({
+  checkIn,
+  checkOut,
+  nights: (Date.parse(checkOut) - Date.parse(checkIn)) / dayMs,
+});
+
+/** Incidentals are so much a night: more for more nights, and what was given stays given. */
+const amendedTo = (state: SubCaseState, stay: Stay): NonNullable<SubCaseState["assignment"]> => {
+  const assignment = state.assignment as NonNullable<SubCaseState["assignment"]>;
+  const { terms, stay: before } = assignment;
+  const incidentalsMinor = Math.round((terms.incidentalsMinor / before.nights) * stay.nights);
+  const longer = stay.nights > before.nights;
+  return { ...assignment, stay, terms: longer ? { ...terms, incidentalsMinor } : terms };
+};
 
 /** What a call's answer brought or took back. @param result of the vendor's adapter, checked by it */
 export const gainedBy = (
@@ -36,6 +57,26 @@ export const gainedBy = (
           ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
         },
       };
+    case "modify":
+      return {
+        reservation: {
+          ...(state.reservation as NonNullable<SubCaseState["reservation"]>),
+          confirmationNumber: String(result.confirmationNumber),
+          ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
+        },
+        assignment: amendedTo(state, stayOf(String(call.request.checkIn), String(call.request.checkOut))),
+      };
+    case "load-payment": {
+      const { amountMinor } = call.request.loaded as { amountMinor: number };
+      const payment = state.payment as NonNullable<SubCaseState["payment"]>;
+      return { payment: { ...payment, loadedMinor: amountMinor } };
+    }
+    case "load-card": {
+      const { amountMinor } = call.request.loaded as { amountMinor: number };
+      const card = state.card as NonNullable<SubCaseState["card"]>;
+      const balance = result.balance as { amountMinor: number };
+      return { card: { ...card, loadedMinor: amountMinor, balanceMinor: balance.amountMinor } };
+    }
     case "pay":
       return {
         payment: {
@@ -43,6 +84,7 @@ export const gainedBy = (
           vendor: call.vendor,
           reference: call.reference,
           status: "ACTIVE",
+          loadedMinor: (call.request.balance as { amountMinor: number }).amountMinor,
         },
       };
     case "card": {
@@ -55,6 +97,7 @@ export const gainedBy = (
           last4: String(result.last4),
           status: "ACTIVE",
           balanceMinor: balance.amountMinor,
+          loadedMinor: balance.amountMinor,
           currency: balance.currency,
         },
       };
@@ -74,9 +117,19 @@ export const gainedBy = (
       return {
         notices: [
           ...state.notices,
-          { channel: String(call.request.channel), messageId: String(result.messageId), at: now },
+          {
+            channel: call.request.channel as Channel,
+            template: "offer-ready",
+            recipient: maskedRecipient(String(call.request.recipient)),
+            messageId: String(result.messageId),
+            at: now,
+          },
         ],
       };
+    case "leave-room":
+    case "leave-payment":
+    case "leave-ride":
+      return { left: leftAfter(state.left as Left, call.step) };
     case "cancel-room":
       return {
         reservation: {
@@ -95,4 +148,13 @@ export const gainedBy = (
     default:
       return {};
   }
+};
+
+const leftAfter = (left: Left, step: LeaveStep): Left => {
+  const { reservation, payment, ride } = left;
+  if (step === "leave-room" && reservation !== undefined)
+    return { ...left, reservation: { ...reservation, status: "CANCELLED" } };
+  if (step === "leave-payment" && payment !== undefined)
+    return { ...left, payment: { ...payment, status: "CANCELLED" } };
+  return ride === undefined ? left : { ...left, ride: { ...ride, status: "cancelled" } };
 };

@@ -48,6 +48,13 @@ const templates: Readonly<Record<Language, Template>> = {
   },
 };
 
+/** The last four digits of a number; an address's first letter and its domain. Shorter than that: nothing of it. */
+export const maskedRecipient = (recipient: string): string => {
+  const at = recipient.lastIndexOf("@");
+  if (at > 0) return `${recipient.slice(0, 1)}•••${recipient.slice(at)}`;
+  return `•••${recipient.length > 6 ? recipient.slice(-4) : ""}`;
+};
+
 /** The offer's announcement. */
 export const offerMessage = (state: SubCaseState): { subject: string; text: string } => {
   const offer = state.assignment?.candidates[state.candidate]?.offer;

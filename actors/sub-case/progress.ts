@@ -3,8 +3,10 @@ import type { StepTotals, SubCaseProgress } from "../../schemas/orchestration.ts
 import { urn } from "../../schemas/urn.ts";
 import { type SubCaseStatus, subCaseStatuses } from "../../schemas/vocabulary.ts";
 import {
+  amendSteps,
   type Call,
   forwardSteps,
+  leaveSteps,
   rollbackSteps,
   type Step,
   type StepRecord,
@@ -110,7 +112,7 @@ export class ProgressTotals {
   /** @param groupCount all groups of the case: those without a sub-case yet are PENDING, too */
   of(groupCount: number): { groups: { status: SubCaseStatus; count: number }[]; steps: StepTotals[] } {
     const unprovisioned = Math.max(0, groupCount - this.#counted);
-    const inOrder: readonly Step[] = [...forwardSteps, ...rollbackSteps];
+    const inOrder: readonly Step[] = [...forwardSteps, ...amendSteps, ...leaveSteps, ...rollbackSteps];
     return {
       groups: subCaseStatuses.flatMap((status) => {
         const count = (this.#groups.get(status) ?? 0) + (status === "PENDING" ? unprovisioned : 0);

@@ -2,14 +2,21 @@
 import type { Document } from "mongodb";
 import type { CaseListItem, CaseView, ManifestItem, ReservationView } from "../../schemas/case.ts";
 import type { Page, Principal, Query } from "../../schemas/command.ts";
+import type { GroupStanding } from "../../schemas/group-note.ts";
+import type { CaseHotelView } from "../../schemas/hotel-catalogue.ts";
+import type { NotificationView } from "../../schemas/notification.ts";
 import type { CaseProgressView } from "../../schemas/orchestration.ts";
 import { normalName, normalPnr } from "../../schemas/passenger.ts";
 import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
 import { Problem } from "../../schemas/problems.ts";
+import type { GroupMembers } from "../../schemas/regroup.ts";
+import type { ReservationDetail } from "../../schemas/reservation.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
 import type { ActorContext } from "../runtime/host.ts";
-import { readPage } from "../runtime/page.ts";
+import { pageOf, readPage } from "../runtime/page.ts";
+import { requireAirport } from "../runtime/reach.ts";
 import { type Loaded, loadedOf } from "../runtime/store.ts";
+import { hotelsOfCase, type Placed, pageOfHotels, placedProjection } from "./case-hotels.ts";
 import { CaseViews } from "./case-views.ts";
 import {
   ProgressTotals,
@@ -18,8 +25,17 @@ import {
   type Tallied,
   totalsProjection,
 } from "./progress.ts";
+import { documentOf } from "./sessions.ts";
 import type { SubCaseState } from "./state.ts";
-import { manifestItem, meView, offerView, reservationView } from "./view.ts";
+import { shown } from "./switch-state.ts";
+import {
+  manifestItem,
+  meView,
+  notificationView,
+  offerView,
+  reservationDetail,
+  reservationView,
+} from "./view.ts";
 import { voucherPage, voucherQr } from "./voucher-page.ts";
 
 export const schemaVersion = 1;
@@ -29,22 +45,39 @@ export const subCaseIndexes = [
   { name: "group", key: { caseId: 1, groupId: 1 }, unique: true },
   { name: "case", key: { caseId: 1, _id: 1 } },
   { name: "pnr", key: { pnrs: 1, _id: -1 } },
+  { name: "reservation", key: { "reservation.reservationId": 1 }, sparse: true },
 ] as const;
+
+/** Whom a booking reference and a name have found. */
+interface PassengerFound {
+  caseUrn: string;
+  groupId: string;
+  passengerUrn: string;
+}
 
 const read = (document: Document): Loaded<SubCaseState> =>
   loadedOf<SubCaseState>(document, { schemaVersion });
 
+const noReservation = (): never => {
+  throw new Problem("not-found/resource", "No such reservation, or its group has another one by now.");
+};
+
 export const subCaseQueries = (context: ActorContext) => {
   const subCases = (tenant: string) => context.documents.tenant(tenant).collection<Document>(collection);
 
-  const ofPassenger = async (
-    tenant: string,
-    { caseId, groupId }: Principal,
-  ): Promise<Loaded<SubCaseState>> => {
-    const found = await subCases(tenant).findOne({ caseId, groupId });
-    if (found === null)
-      throw new Problem("not-found/resource", "This session's group is not known any more.");
-    return read(found);
+  const ofPassenger = async (tenant: string, principal: Principal): Promise<Loaded<SubCaseState>> =>
+    read(await documentOf(subCases(tenant), principal));
+
+  const ofReservation = async ({ tenant, principal, params }: Query): Promise<Loaded<SubCaseState>> => {
+    const reservationId = idOf((params as { reservationUrn: string }).reservationUrn);
+    const found = await subCases(tenant).findOne(
+      { "reservation.reservationId": reservationId },
+      { projection: { handled: 0, outbox: 0 } },
+    );
+    if (found === null) return noReservation();
+    const loaded = read(found);
+    requireAirport(principal, loaded.state.airport);
+    return loaded;
   };
 
   const views = new CaseViews(schemaVersion);
@@ -84,6 +117,27 @@ export const subCaseQueries = (context: ActorContext) => {
       return { caseUrn: head.urn, status: head.status, ...totals.of(head.subCaseCount), ...page };
     },
 
+    /** For a change of groups: those named, or those that the named passengers are in. */
+    members: async ({ tenant, params }: Query): Promise<GroupMembers[]> => {
+      const { caseId, groupIds, passengerUrns } = params as {
+        caseId: string;
+        groupIds?: string[];
+        passengerUrns?: string[];
+      };
+      const named =
+        groupIds === undefined
+          ? { "passengers.urn": { $in: passengerUrns } }
+          : { groupId: { $in: groupIds } };
+      const found = await subCases(tenant)
+        .find({ caseId, ...named }, { projection: { handled: 0, outbox: 0, steps: 0, assignment: 0 } })
+        .sort({ _id: 1 })
+        .toArray();
+      return found.map((document) => {
+        const { groupId, subCaseId, status, shape = 0, passengers } = read(document).state;
+        return { groupId, subCaseId, status, shape, passengers };
+      });
+    },
+
     /** For the case's own compositions. */
     "of-case": async (
       query: Query,
@@ -109,20 +163,72 @@ export const subCaseQueries = (context: ActorContext) => {
       return { ...page, items: page.items.filter((item) => item !== undefined) };
     },
 
+    /** GET /v1/booking/reservations/{reservationUrn}, by the `reservation` index: the newest one of its group. */
+    reservation: async (query: Query): Promise<ReservationDetail> => {
+      const { state, meta } = await ofReservation(query);
+      return reservationDetail(state, meta.version) ?? noReservation();
+    },
+
+    /** GET /v1/booking/reservations/{reservationUrn}/voucher/html: from the moment that it is issued. */
+    "reservation-voucher": async (query: Query): Promise<{ html: string }> => {
+      const html = await voucherPage((await ofReservation(query)).state);
+      if (html === undefined) throw new Problem("not-found/resource", "No voucher is issued for it yet.");
+      return { html };
+    },
+
+    /** GET /v1/hotels/cases/{caseUrn}: in the order of their URNs, which stays as groups move. */
+    hotels: async (query: Query): Promise<Page<CaseHotelView>> => {
+      const { caseUrn } = query.params as { caseUrn: string };
+      await context.call("case.head", { ...query, params: { caseUrn } });
+      const groups = await subCases(query.tenant)
+        .find({ caseId: idOf(caseUrn) }, { projection: placedProjection })
+        .toArray();
+      return pageOfHotels(hotelsOfCase(groups as unknown as Placed[]), query.params);
+    },
+
+    /** For a wave whose choice is changed by hand; null: there is no such group. */
+    standing: async ({ tenant, params }: Query): Promise<GroupStanding | null> => {
+      const found = await subCases(tenant).findOne(
+        { _id: (params as { subCaseId: string }).subCaseId as never },
+        { projection: { status: 1, settled: 1, reservation: 1 } },
+      );
+      if (found === null) return null;
+      const { status, settled, reservation } = found as unknown as SubCaseState;
+      return {
+        status,
+        settled: settled === true,
+        ...(reservation === undefined
+          ? {}
+          : { reservation: { status: reservation.status, hotelUrn: reservation.hotelUrn } }),
+      };
+    },
+
     /** GET /v1/me. */
     me: async ({ tenant, principal }: Query): Promise<MeView> =>
       meView((await ofPassenger(tenant, principal)).state),
 
     /** GET /v1/me/offer. */
     offer: async ({ tenant, principal }: Query): Promise<OfferView> => {
-      const { state, meta } = await ofPassenger(tenant, principal);
-      const shown = state.voucher?.status === "ISSUED" && state.offer.state !== "PENDING";
-      return offerView(state, meta.version, shown ? await voucherQr(state) : undefined);
+      const { state: whole, meta } = await ofPassenger(tenant, principal);
+      const state = shown(whole);
+      const isIssued = state.voucher?.status === "ISSUED" && state.offer.state !== "PENDING";
+      return offerView(state, meta.version, isIssued ? await voucherQr(state) : undefined);
+    },
+
+    /** GET /v1/me/notifications: newest first, by their place in the group's document. */
+    notifications: async ({ tenant, principal, params }: Query): Promise<Page<NotificationView>> => {
+      const { notices } = (await ofPassenger(tenant, principal)).state;
+      return pageOf(
+        notices.map((notice, place) => ({ notice, place })).reverse(),
+        params,
+        ({ place }) => String(place),
+        ({ notice }) => notificationView(notice),
+      );
     },
 
     /** GET /v1/me/voucher. */
     "voucher-html": async ({ tenant, principal }: Query): Promise<{ html: string }> => {
-      const { state } = await ofPassenger(tenant, principal);
+      const state = shown((await ofPassenger(tenant, principal)).state);
       const html = state.offer.state === "PENDING" ? undefined : await voucherPage(state);
       if (html === undefined)
         throw new Problem("not-found/resource", "There is no voucher yet. You will be told when there is.");
@@ -130,7 +236,7 @@ export const subCaseQueries = (context: ActorContext) => {
     },
 
     /** For a login: the newest open case in which somebody of this name travels under this reference; null: none. */
-    "find-by-pnr": async (query: Query): Promise<{ caseUrn: string; groupId: string } | null> => {
+    "find-by-pnr": async (query: Query): Promise<PassengerFound | null> => {
       const { pnr, lastName } = query.params as { pnr: string; lastName: string };
       const found = await subCases(query.tenant)
         .find({ pnrs: normalPnr(pnr) }, { projection: { handled: 0, outbox: 0 } })
@@ -138,16 +244,20 @@ export const subCaseQueries = (context: ActorContext) => {
         .limit(20)
         .toArray();
       const wanted = normalName(lastName);
-      const named = found
-        .map((document) => read(document).state)
-        .filter(({ passengers }) =>
-          passengers.some((passenger) => normalName(passenger.lastName ?? "") === wanted && wanted !== ""),
-        );
+      const named = found.flatMap((document) => {
+        const { caseId, groupId, passengers, kind } = read(document).state;
+        // A drill may have been made of a real manifest: its people are not in it.
+        if (kind !== undefined) return [];
+        const who = passengers.find(({ lastName }) => normalName(lastName ?? "") === wanted && wanted !== "");
+        return who === undefined ? [] : [{ caseId, groupId, passengerUrn: who.urn }];
+      });
       if (named.length === 0) return null;
       const caseIds = [...new Set(named.map(({ caseId }) => caseId))];
       const open = new Set(await context.call<string[]>("case.open-ones", { ...query, params: { caseIds } }));
       const newest = named.find(({ caseId }) => open.has(caseId));
-      return newest === undefined ? null : { caseUrn: urn("case", newest.caseId), groupId: newest.groupId };
+      if (newest === undefined) return null;
+      const { caseId, ...whose } = newest;
+      return { caseUrn: urn("case", caseId), ...whose };
     },
   };
 };

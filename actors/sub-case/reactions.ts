@@ -1,13 +1,28 @@
 /** Owns what leaves with a sub-case's events: public events, saga steps, calls to vendors, the case's note; items for people stand in `items.ts`. */
 
+import { drillVendor } from "../../schemas/drill.ts";
 import type { GroupNote } from "../../schemas/group-note.ts";
+import type { OverrideNote } from "../../schemas/override-note.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { StayReport, VendorCall } from "../../schemas/vendor-call.ts";
 import type { Outgoing } from "../runtime/decider.ts";
-import { degraded, doubtTriesToldOf, inDoubt, noRoomLeft, stuckRollback, unanswered } from "./items.ts";
+import {
+  arrivedAtLeft,
+  cancelByHand,
+  degraded,
+  doubtTriesToldOf,
+  inDoubt,
+  noRoomLeft,
+  otherDates,
+  rideByHand,
+  stuckRollback,
+  switchRefused,
+  unanswered,
+} from "./items.ts";
 import { progressOf, stepMessage } from "./progress.ts";
 import { currentCandidate } from "./requests.ts";
 import type { Call, Step, SubCaseEvent, SubCaseState } from "./state.ts";
+import type { Override } from "./switch-state.ts";
 
 export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] => {
   switch (event.type) {
@@ -32,9 +47,24 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
       return [vendorCommand(state, call), stepProgress(state, call), ...unanswered(state, call)];
     }
     case "subcase.returned":
-      return [noteGroup(state, "W")];
+      return [noteGroup(state, "W"), ...overrideEnded(state, "FAILED")];
     case "subcase.failed":
-      return [announced(state, event.type), noteGroup(state, "F"), noRoomLeft(state)];
+      return [
+        announced(state, event.type),
+        noteGroup(state, "F"),
+        noRoomLeft(state),
+        ...overrideEnded(state, "FAILED"),
+      ];
+    case "subcase.overridden":
+      return event.data.book ? [] : [allocatedByHand(state), ...overrideEnded(state, "DONE")];
+    case "subcase.override-refused":
+      return [overrideNote(event.data, "REFUSED", event.data.state)];
+    case "subcase.switch-begun":
+      return [announced(state, "subcase.processing")];
+    case "subcase.switch-abandoned":
+      return [switchRefused(state, event.data.hotelUrn), ...overrideEnded(state, "FAILED")];
+    case "subcase.switched":
+      return switched(state);
     case "subcase.offer-ready":
       return [announced(state, event.type), voucherIssued(state)];
     case "subcase.resolved":
@@ -50,11 +80,21 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
         stuckRollback(state, event.data.step, event.data.detail),
       ];
     case "subcase.stay-noted":
-      return stayed(state, event.data.status);
+      return event.data.ofLeft ? arrivedAtLeft(state, event.data.status) : stayed(state, event.data.status);
     case "subcase.room-lost":
-      return state.offer.readyAt === undefined ? [] : [voucherAmended(state)];
-    case "subcase.opened":
+      return state.offer.readyAt === undefined
+        ? []
+        : [voucherAmended(state, "VOID", "The hotel has cancelled the booking.")];
     case "subcase.not-required":
+      // Of a group that never had a saga the case has decided it itself.
+      return state.mergedInto === undefined && state.round > 0 ? [noteGroup(state, "N")] : [];
+    case "subcase.released":
+      return ifTold(state, voucherAmended(state, "VOID", "No room is required any more."));
+    case "subcase.outgrown":
+      return outgrown(state, event.data.code);
+    case "subcase.stay-amended":
+    case "subcase.regrouped":
+    case "subcase.opened":
     case "subcase.assigned":
     case "subcase.compensation-submitted":
     case "subcase.hotel-refused":
@@ -103,8 +143,8 @@ const voucherIssued = (state: SubCaseState): Outgoing => ({
   },
 });
 
-/** The hotel has taken the room back: what the guest holds is worth nothing any more. */
-const voucherAmended = (state: SubCaseState): Outgoing => ({
+/** What the guests hold is worth nothing any more, or good for other dates. */
+const voucherAmended = (state: SubCaseState, status: "VOID" | "AMENDED", reason: string): Outgoing => ({
   to: "public",
   type: "voucher.amended",
   caseId: state.caseId,
@@ -112,22 +152,88 @@ const voucherAmended = (state: SubCaseState): Outgoing => ({
     voucherUrn: urn("voucher", state.voucher?.voucherId ?? ""),
     subCaseUrn: urn("sub-case", state.subCaseId),
     groupId: state.groupId,
-    status: "VOID",
-    reason: "The hotel has cancelled the booking.",
+    status,
+    reason,
+    ...(status === "VOID"
+      ? {}
+      : { checkIn: state.assignment?.stay.checkIn, checkOut: state.assignment?.stay.checkOut }),
   },
 });
+
+/** Nobody has been told of a voucher whose offer was never ready. */
+const ifTold = (state: SubCaseState, message: Outgoing): Outgoing[] =>
+  state.offer.readyAt === undefined || state.voucher === undefined ? [] : [message];
+
+/** Another hotel is sought where nobody has moved in yet, and a vendor has said no; else a person sees to it. */
+const outgrown = (state: SubCaseState, code: string): Outgoing[] => {
+  const canMove = state.reservation?.status === "CONFIRMED" && code !== "BY_HAND" && code !== "UNAVAILABLE";
+  return canMove
+    ? [{ to: "command", name: "case.replace-group", entity: state.caseId, data: { groupId: state.groupId } }]
+    : [otherDates(state, code)];
+};
 
 const stayed = (state: SubCaseState, status: StayReport["state"]): Outgoing[] => {
   if (status === "CHECKED_OUT") return [noteGroup(state, "C")];
   return status === "NO_SHOW" ? [noteGroup(state, "O")] : [];
 };
 
+/** What the wave keeps beside the choice; of an earlier round's it has heard. */
+const overrideEnded = (state: SubCaseState, outcome: OverrideNote["outcome"]): Outgoing[] => {
+  const { override, round } = state;
+  return override?.round === round ? [overrideNote(override, outcome, state.status)] : [];
+};
+
+const overrideNote = (
+  { waveId, overrideId }: Pick<Override, "waveId" | "overrideId">,
+  outcome: OverrideNote["outcome"],
+  state: string,
+): Outgoing => {
+  const data: OverrideNote = { overrideId, outcome, state };
+  return { to: "command", name: "wave.note-override", entity: waveId, data };
+};
+
+/** The guest's voucher is another one, for another hotel; an offer that is not decided is a new one. */
+const switched = (state: SubCaseState): Outgoing[] => [
+  ...(state.status === "OFFER_READY" ? [announced(state, "subcase.offer-ready")] : []),
+  {
+    to: "public",
+    type: "voucher.amended",
+    caseId: state.caseId,
+    data: {
+      voucherUrn: urn("voucher", state.voucher?.voucherId ?? ""),
+      subCaseUrn: urn("sub-case", state.subCaseId),
+      groupId: state.groupId,
+      status: "ISSUED",
+      hotelUrn: currentCandidate(state)?.hotelUrn,
+      reason: "The group has a room at another hotel.",
+    },
+  },
+  noteGroup(state, state.status === "RESOLVED" ? "R" : "B"),
+];
+
 /** A wave tells the case itself whom it has placed; what an operator sets going only the group can tell. */
 const begunByHand = (state: SubCaseState, candidate: number | undefined): Outgoing[] =>
-  candidate !== undefined && state.compensations.at(-1)?.round === state.round ? [noteGroup(state, "A")] : [];
+  candidate !== undefined &&
+  (state.compensations.at(-1)?.round === state.round || state.override?.round === state.round)
+    ? [noteGroup(state, "A")]
+    : [];
+
+/** The group waits for book-rooms. */
+const allocatedByHand = ({ caseId, groupId, round, assignment }: SubCaseState): Outgoing => ({
+  to: "command",
+  name: "case.note-override",
+  entity: caseId,
+  data: { groupId, round, waveId: assignment?.waveId },
+});
 
 const gains = (state: SubCaseState, step: Step): Outgoing[] => {
-  if (step === "book") return [noteGroup(state, "B")];
+  if (step === "leave-room") return cancelByHand({ ...state, ...state.left });
+  // Who changes hotels has had a room all along: the case hears of it at the end.
+  if (step === "book" && state.left !== undefined) return overrideEnded(state, "DONE");
+  if (step === "book") return [noteGroup(state, "B"), ...rideByHand(state), ...overrideEnded(state, "DONE")];
+  if (step === "cancel-room") return cancelByHand(state);
+  if (step === "modify")
+    return ifTold(state, voucherAmended(state, "AMENDED", "The next flight has changed."));
   if (step === "notify") return [noticeDispatched(state)];
   if (step !== "card" || state.card === undefined) return [];
   const { balanceMinor, currency, last4 } = state.card;
@@ -193,7 +299,9 @@ const vendorCommand = (state: SubCaseState, call: Call): Outgoing => {
     request: call.request,
     replyTo: { name: "sub-case.record-answer", entity: state.subCaseId },
   };
-  return { to: "command", name: `vendor-${call.vendor}.${call.verb}`, entity: state.subCaseId, data };
+  // Whoever chose the vendor, and however: what a drill asks for is asked of nobody real.
+  const vendor = state.kind === undefined ? call.vendor : drillVendor;
+  return { to: "command", name: `vendor-${vendor}.${call.verb}`, entity: state.subCaseId, data };
 };
 
 const noteGroup = (state: SubCaseState, stage: GroupNote["stage"]): Outgoing => {
@@ -214,7 +322,11 @@ const standing = (state: SubCaseState): Outgoing[] => {
 };
 
 /** Undefined: the case knows by itself. */
-const stageOf = ({ status, reservation, assignment }: SubCaseState): GroupNote["stage"] | undefined => {
+const stageOf = (state: SubCaseState): GroupNote["stage"] | undefined => {
+  const { status, reservation, assignment } = state;
+  // It has a room, whichever it will be.
+  if (status === "PROCESSING" && state.left !== undefined)
+    return state.left.status === "RESOLVED" ? "R" : "B";
   if (reservation?.status === "CHECKED_OUT") return "C";
   if (reservation?.status === "NO_SHOW") return "O";
   switch (status) {
@@ -222,6 +334,8 @@ const stageOf = ({ status, reservation, assignment }: SubCaseState): GroupNote["
       // A choice that came while the case was closed was not taken, and a return not heard.
       return assignment === undefined ? "W" : undefined;
     case "NOT_REQUIRED":
+      // Let go after a saga: the case, which may have been closed by then, has not heard.
+      return state.round > 0 && state.mergedInto === undefined ? "N" : undefined;
     case "ROLLING_BACK":
       return undefined;
     case "PROCESSING":

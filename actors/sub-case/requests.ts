@@ -2,8 +2,9 @@
 import type { HotelCandidate } from "../../schemas/assignment.ts";
 import { needsOf, type Passenger } from "../../schemas/passenger.ts";
 import type { VendorVerb } from "../../schemas/vendor-call.ts";
+import { isUnmet } from "./amend-state.ts";
 import { offerMessage } from "./messages.ts";
-import type { Step, SubCaseState } from "./state.ts";
+import type { LeaveStep, Step, SubCaseState } from "./state.ts";
 
 export interface VendorRequest {
   verb: VendorVerb;
@@ -52,8 +53,17 @@ export const requestOf = (
       return candidate && rideRequest(subCaseId, state, candidate, now);
     case "notify":
       return noticeRequest(subCaseId, state);
+    case "modify":
+      return modifyRequest(state);
+    case "load-payment":
+      return loadRequest(state, state.payment, reservation?.totalMinor);
+    case "load-card":
+      return loadRequest(state, card, assignment.terms.incidentalsMinor);
     case "cancel-room":
-      return reservation?.bookingId === undefined || reservation.status !== "CONFIRMED"
+      // One made by hand is a person's to cancel.
+      return reservation?.bookingId === undefined ||
+        reservation.status !== "CONFIRMED" ||
+        reservation.byHand !== undefined
         ? undefined
         : {
             verb: "cancel",
@@ -89,9 +99,31 @@ export const requestOf = (
             reference: ride.reference,
             request: { rideId: ride.rideId },
           };
+    case "leave-ride":
+    case "leave-room":
+    case "leave-payment":
+      return leaveRequest(subCaseId, state, step, now);
     default:
       return undefined;
   }
+};
+
+const givesBack = {
+  "leave-ride": "cancel-transport",
+  "leave-room": "cancel-room",
+  "leave-payment": "cancel-payment",
+} as const satisfies Record<LeaveStep, Step>;
+
+/** The same as in a rollback, of what is left behind. */
+const leaveRequest = (
+  subCaseId: string,
+  { left, ...state }: SubCaseState,
+  step: LeaveStep,
+  now: Date,
+): VendorRequest | undefined => {
+  if (left === undefined) return undefined;
+  const { reservation: _r, payment: _p, ride: _i, ...rest } = state;
+  return requestOf(subCaseId, { ...rest, ...left }, givesBack[step], now);
 };
 
 const holdRequest = (subCaseId: string, state: SubCaseState, candidate: HotelCandidate): VendorRequest => ({
@@ -125,6 +157,41 @@ const bookRequest = (state: SubCaseState): VendorRequest | undefined => {
   };
 };
 
+/** Each change of dates is a work of its own at the vendor; the booking is found by its own reference. */
+const modifyRequest = (state: SubCaseState): VendorRequest | undefined => {
+  const { reservation, wanted, shape = 0 } = state;
+  if (!isUnmet(state)) return undefined;
+  if (reservation?.bookingId === undefined || wanted === undefined || reservation.byHand !== undefined)
+    return undefined;
+  if (reservation.status !== "CONFIRMED" && reservation.status !== "CHECKED_IN") return undefined;
+  const { bookingId, vendor, reference } = reservation;
+  const { checkIn, checkOut } = wanted;
+  return {
+    verb: "modify",
+    vendor,
+    reference: `${reference}.stay.${shape}`,
+    request: { bookedUnder: reference, bookingId, checkIn, checkOut },
+  };
+};
+
+/** What is missing to the amount that a longer stay takes; a card is never emptied for a shorter one. */
+const loadRequest = (
+  { shape = 0, loadRefused, reservation, assignment }: SubCaseState,
+  card: SubCaseState["payment"] | SubCaseState["card"],
+  wantedMinor = 0,
+): VendorRequest | undefined => {
+  if (card?.status !== "ACTIVE" || loadRefused === shape || wantedMinor <= (card.loadedMinor ?? 0))
+    return undefined;
+  const { cardId, vendor, reference } = card;
+  const currency = "currency" in card ? card.currency : (reservation?.currency ?? assignment?.terms.currency);
+  return {
+    verb: "load-card",
+    vendor,
+    reference: `${reference}.load.${shape}`,
+    request: { issuedUnder: reference, cardId, loaded: { amountMinor: wantedMinor, currency } },
+  };
+};
+
 /** Exactly what the held rooms cost: a card for one stay is worth nothing elsewhere. */
 const paymentRequest = (subCaseId: string, state: SubCaseState): VendorRequest | undefined => {
   const { assignment, reservation, round, candidate, flight } = state;
@@ -146,6 +213,8 @@ const paymentRequest = (subCaseId: string, state: SubCaseState): VendorRequest |
 const cardRequest = (subCaseId: string, state: SubCaseState): VendorRequest | undefined => {
   const terms = state.assignment?.terms;
   if (terms?.vendors.payment === undefined || terms.incidentalsMinor === 0) return undefined;
+  // Who changes hotels keeps the card.
+  if (state.left !== undefined && state.card?.status === "ACTIVE") return undefined;
   return {
     verb: "issue-card",
     vendor: terms.vendors.payment,
@@ -164,7 +233,8 @@ const rideRequest = (
   now: Date,
 ): VendorRequest | undefined => {
   const terms = state.assignment?.terms;
-  if (terms?.vendors.transport === undefined) return undefined;
+  const { name, coordinates } = candidate.offer;
+  if (terms?.vendors.transport === undefined || coordinates === undefined) return undefined;
   return {
     verb: "book-ride",
     vendor: terms.vendors.transport,
@@ -174,7 +244,7 @@ const rideRequest = (
       vehicleType: terms.vehicleType,
       pickupAt: new Date(now.getTime() + pickupAfterMs).toISOString(),
       from: { label: terms.airport.name, coordinates: terms.airport.coordinates },
-      to: { label: candidate.offer.name, coordinates: candidate.offer.coordinates },
+      to: { label: name, coordinates },
       passengers: state.passengers.length,
       specialRequirements: needsOf(state.passengers),
     },

@@ -5,18 +5,23 @@
  */
 import type { VendorAnswer } from "../../schemas/vendor-call.ts";
 import { derivedId } from "../runtime/clock.ts";
+import { isUnmet } from "./amend-state.ts";
 import { gainedBy } from "./gains.ts";
 import { currentCandidate, requestOf } from "./requests.ts";
 import {
+  type AmendStep,
+  amendSteps,
   type Call,
   evolve,
   forwardSteps,
   type Gained,
+  leaveSteps,
   rollbackSteps,
   type Step,
   type SubCaseEvent,
   type SubCaseState,
 } from "./state.ts";
+import type { Left } from "./switch-state.ts";
 
 export interface SagaSettings {
   /** Without an answer for this long a call is looked up and sent again. */
@@ -51,11 +56,14 @@ export class Story {
 
 /** Runs from this step on, as far as it goes without a vendor's answer. */
 export const runFrom = (story: Story, step: Step): void => {
-  const steps: readonly Step[] = isRollback(step) ? rollbackSteps : forwardSteps;
-  for (const next of steps.slice(steps.indexOf(step))) {
-    if (!takeStep(story, next)) return;
-  }
-  if (isRollback(step)) endRollback(story);
+  const steps = stepsOf(story.state);
+  // Whatever is rolled back, what was left behind at another hotel comes first.
+  run(story, step === rollbackSteps[0] ? steps : steps.slice(steps.indexOf(step)));
+};
+
+const run = (story: Story, steps: readonly Step[]): void => {
+  for (const next of steps) if (!takeStep(story, next)) return;
+  if (story.state.status !== "PROCESSING") endRollback(story);
 };
 
 /**
@@ -74,6 +82,10 @@ const endRollback = (story: Story): void => {
   );
   const [first] = stuck;
   if (first === undefined) {
+    if (story.state.released !== undefined) {
+      story.tell({ type: "subcase.not-required", data: {} });
+      return;
+    }
     const ended = story.state.roomLost ? "subcase.failed" : "subcase.rolled-back";
     story.tell({ type: ended, data: { at: story.now } });
     return;
@@ -89,13 +101,37 @@ export const loseRoom = (story: Story): void => {
   runFrom(story, rollbackSteps[0]);
 };
 
-const isRollback = (step: Step): boolean => (rollbackSteps as readonly Step[]).includes(step);
+/** Giving something back, on the way back or at a hotel that the group leaves. */
+const isRollback = (step: Step): boolean =>
+  (rollbackSteps as readonly Step[]).includes(step) || (leaveSteps as readonly Step[]).includes(step);
+
+const afterVoucher = forwardSteps.indexOf("voucher") + 1;
+/** With a change of hotels: once the new room is booked the old one is given back. */
+const switchSteps: readonly Step[] = [
+  ...forwardSteps.slice(0, afterVoucher),
+  ...leaveSteps,
+  ...forwardSteps.slice(afterVoucher),
+];
+
+/** In their order, what the saga is on the way through. */
+const stepsOf = ({ status, left }: SubCaseState): readonly Step[] => {
+  if (status === "PROCESSING") return left === undefined ? forwardSteps : switchSteps;
+  return left === undefined ? rollbackSteps : [...leaveSteps, ...rollbackSteps];
+};
 
 /** True: done at once or left out, the next one can run. */
 const takeStep = (story: Story, step: Step): boolean => {
   const { id, state, now } = story;
+  // Dates that were changed meanwhile: what is offered is what the guests need.
+  if (step === "offer" && state.wanted !== undefined && !runAmend(story)) return false;
   if (step === "offer" && state.reservation?.status === "CANCELLED") {
     loseRoom(story);
+    return false;
+  }
+  if (step === "offer" && state.left !== undefined) {
+    story.tell({ type: "subcase.switched", data: { at: now } });
+    if (state.reservation?.status === "CHECKED_IN" && state.left.offer.state === "READY")
+      story.tell({ type: "subcase.resolved", data: { at: now } });
     return false;
   }
   if (step === "offer") {
@@ -148,10 +184,18 @@ const deadline = ({ now, settings }: Story, tries: number): Date =>
 
 /** Steps that no vendor is needed for; undefined when the step is not of that kind or has nothing to do. */
 const ownWork = ({ id, state, now }: Story, step: Step): Gained | undefined => {
+  const { reservation } = state;
+  if (step === "cancel-room" && reservation?.byHand !== undefined && reservation.status === "CONFIRMED") {
+    return { reservation: { ...reservation, status: "CANCELLED" } };
+  }
   if (step === "voucher") {
     const seed = `${id}/voucher/${state.round}/${state.candidate}`;
     const voucherId = derivedId(id.slice(0, id.indexOf("-")), seed, now);
     return { voucher: { voucherId, code: voucherId.slice(-8), status: "ISSUED", issuedAt: now } };
+  }
+  const leaving = state.left?.reservation;
+  if (step === "leave-room" && leaving?.byHand !== undefined && leaving.status === "CONFIRMED") {
+    return { left: { ...(state.left as Left), reservation: { ...leaving, status: "CANCELLED" } } };
   }
   if (step === "void-voucher" && state.voucher?.status === "ISSUED") {
     return { voucher: { ...state.voucher, status: "VOID" } };
@@ -166,7 +210,9 @@ export const takeAnswer = (story: Story, answer: VendorAnswer): void => {
   // Of an earlier try only its success counts: a later one is on its way, and may yet succeed.
   if (answer.outcome !== "done" && !answersThisTry(answer, call)) return;
   const triesAllowed = isRollback(call.step) ? rollbackTriesMax : triesMax;
-  const unsettled = answer.outcome === "unavailable" && (call.doubt || call.tries < triesAllowed);
+  // What is not wanted any more is not tried again; only whether it was done must be known.
+  const wanted = story.state.released === undefined || isRollback(call.step);
+  const unsettled = answer.outcome === "unavailable" && (call.doubt || (wanted && call.tries < triesAllowed));
   if (answer.outcome === "done") completed(story, call, answer.result ?? {});
   else if (answer.outcome === "in-doubt") retryLater(story, call, true);
   else if (unsettled) retryLater(story, call, call.doubt);
@@ -212,22 +258,49 @@ const completed = (story: Story, call: Call, result: Record<string, unknown>): v
 /** While the case is closed what comes late is put on record, and nothing follows from it. */
 const goOn = (story: Story, step: Step): void => {
   if (story.state.closedAt !== undefined) return;
+  if (story.state.released !== undefined && !isRollback(step)) {
+    runFrom(story, rollbackSteps[0]);
+    return;
+  }
+  if (isAmend(step)) {
+    const next = amendSteps[amendSteps.indexOf(step) + 1];
+    const isSettled = !isUnmet(story.state);
+    if (!isSettled || next === undefined || runAmend(story, next)) afterAmend(story);
+    return;
+  }
   // The payment of a hotel that refused after all is taken back in the middle of the way forward.
   if (step === "cancel-payment" && story.state.status === "PROCESSING") {
     tryHotel(story);
     return;
   }
-  const steps: readonly Step[] = isRollback(step) ? rollbackSteps : forwardSteps;
-  const next = steps[steps.indexOf(step) + 1];
-  if (next !== undefined) runFrom(story, next);
-  else if (isRollback(step)) endRollback(story);
+  const steps = stepsOf(story.state);
+  run(story, steps.slice(steps.indexOf(step) + 1));
+};
+
+/** The dates may have changed again while the hotel was asked, or the hotel has taken the room back. */
+const afterAmend = (story: Story): void => {
+  const { status, reservation } = story.state;
+  if (status === "PROCESSING") runFrom(story, "offer");
+  else if (reservation?.status === "CANCELLED") loseRoom(story);
+  else if (isUnmet(story.state)) runAmend(story);
+};
+
+const isAmend = (step: Step): step is AmendStep => (amendSteps as readonly Step[]).includes(step);
+
+/** Asks for other dates, then for what the cards of a longer stay lack. True: nothing of it is to be waited for. */
+export const runAmend = (story: Story, from: AmendStep = "modify"): boolean => {
+  // No vendor knows of the room: a person asks the hotel.
+  if (isUnmet(story.state) && story.state.reservation?.byHand !== undefined)
+    story.tell({ type: "subcase.outgrown", data: { code: "BY_HAND" } });
+  return amendSteps.slice(amendSteps.indexOf(from)).every((step) => takeStep(story, step));
 };
 
 const refused = (story: Story, call: Call, code: string, detail: string): void => {
   const { step } = call;
   const result = isRollback(step) ? "FAILED" : "REFUSED";
   story.tell({ type: "subcase.step-failed", data: { step, at: story.now, result, detail } });
-  if (isCritical(step)) nextHotel(story, code, detail);
+  if (step === "modify") story.tell({ type: "subcase.outgrown", data: { code } });
+  if (isCritical(step) && story.state.released === undefined) nextHotel(story, code, detail);
   else goOn(story, step);
 };
 
@@ -245,11 +318,27 @@ const afterRefusal = (story: Story): void => {
 /** Begins with the candidate whose turn it is; without one the group has no room. */
 const tryHotel = (story: Story): void => {
   if (currentCandidate(story.state) !== undefined) runFrom(story, "hold");
+  else if (story.state.left !== undefined) abandonSwitch(story);
   else
     story.tell({
       type: wereTaken(story.state) ? "subcase.returned" : "subcase.failed",
       data: { at: story.now },
     });
+};
+
+/** No hotel of the choice has a room: the group keeps the one that it has, if it has it still. */
+const abandonSwitch = (story: Story): void => {
+  const hotelUrn = story.state.assignment?.candidates[0]?.hotelUrn ?? "";
+  story.tell({ type: "subcase.switch-abandoned", data: { at: story.now, hotelUrn } });
+  const { reservation, offer } = story.state;
+  if (reservation?.status === "CANCELLED") {
+    loseRoom(story);
+    return;
+  }
+  if (reservation?.status === "CHECKED_IN" && offer.state === "READY")
+    story.tell({ type: "subcase.resolved", data: { at: story.now } });
+  // The dates may have changed while it tried to move.
+  if (story.state.wanted !== undefined) runAmend(story);
 };
 
 /** Others were faster at every hotel: a new search may find what is left, before a person is called. */
@@ -264,7 +353,7 @@ const wereTaken = ({ returns, candidate, firstCandidate, attemptedHotels }: SubC
 /** The case is open again: the saga goes on where the closing stopped it. */
 export const resume = (story: Story): void => {
   const { status, call, steps } = story.state;
-  if (status !== "PROCESSING" && status !== "ROLLING_BACK") return;
+  if (status !== "PROCESSING" && status !== "ROLLING_BACK" && call === undefined) return;
   const last = steps.at(-1);
   if (call !== undefined) reissue(story, call);
   else if (last === undefined) runFrom(story, "hold");

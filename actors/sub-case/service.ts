@@ -1,19 +1,23 @@
 /** Wires the sub-case actor: provisioning in chunks, the saga, and the passenger's decision. */
 import type { Document } from "mongodb";
 import type { Command } from "../../schemas/command.ts";
+import type { CaseKind } from "../../schemas/drill.ts";
 import { languageOf, normalPnr, type Passenger } from "../../schemas/passenger.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import { causedId } from "../runtime/clock.ts";
-import type { Change, Decider } from "../runtime/decider.ts";
+import type { Change, Decider, Reading } from "../runtime/decider.ts";
+import { inTheHouse } from "../runtime/drill.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
 import { firstDocument } from "../runtime/store.ts";
 import { submittedAs } from "./compensate.ts";
 import { commands, deciderOf } from "./decide.ts";
+import { gatherManualFacts, manualReservation, namedBy } from "./manual-reservation.ts";
 import { collection, schemaVersion, subCaseIndexes, subCaseQueries } from "./queries.ts";
 import { outgoing } from "./reactions.ts";
+import { documentOf } from "./sessions.ts";
 import { evolve, type SubCaseEvent, type SubCaseState, technicalEvents } from "./state.ts";
-import { compensationView, offerView } from "./view.ts";
+import { compensationView, offerView, reservationDetail, reservationView } from "./view.ts";
 
 const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> => ({
   actor: "sub-case",
@@ -22,29 +26,44 @@ const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> =>
   schemaVersion,
   commands,
   indexes: subCaseIndexes,
+  gather: (command, state) => gatherManualFacts(context, command, state),
   decide: deciderOf({ stepDeadlineMs: context.config.STEP_DEADLINE_MS }),
   evolve,
-  outgoing,
+  outgoing: (event, state) => inTheHouse(state.kind, outgoing(event, state)),
   technical: technicalEvents,
   timers: ({ call, closedAt }) =>
     call === undefined || closedAt !== undefined ? [] : [{ name: "reissue-call", dueAt: call.dueAt }],
-  locate: ({ principal }) =>
-    principal.surface === "passenger" ? { caseId: principal.caseId, groupId: principal.groupId } : undefined,
-  view: (state, { version, command }) =>
-    command.name === "sub-case.compensate"
-      ? compensationView(
-          state,
-          version,
-          submittedAs(state, command)?.correlationUrn ?? command.correlationUrn,
-        )
-      : offerView(state, version, undefined),
+  locate,
+  view,
   audit,
 });
+
+/** A booking by hand names a group of a case. */
+const locate = (command: Command): Record<string, unknown> | undefined =>
+  command.name === manualReservation ? namedBy(command) : undefined;
+
+const view = (state: SubCaseState, { version, command }: Reading): unknown => {
+  switch (command.name) {
+    case "sub-case.compensate": {
+      const { correlationUrn } = submittedAs(state, command) ?? command;
+      return compensationView(state, version, correlationUrn);
+    }
+    case manualReservation:
+      return reservationDetail(state, version);
+    default:
+      return offerView(state, version, undefined);
+  }
+};
 
 /** Whatever a human decided; the saga's own steps are on the internal stream. */
 const audit = ({ command, before, after }: Change<SubCaseState, SubCaseEvent>) => {
   if (command.principal.surface === "system") return undefined;
-  const snapshot = (state: SubCaseState) => ({ status: state.status, offer: state.offer.state });
+  const snapshot = (state: SubCaseState) => ({
+    ...(state.kind === undefined ? {} : { kind: state.kind }),
+    status: state.status,
+    offer: state.offer.state,
+    ...(command.name === manualReservation ? { reservation: reservationView(state) ?? null } : {}),
+  });
   return {
     action: command.name,
     caseId: after.caseId,
@@ -56,6 +75,7 @@ const audit = ({ command, before, after }: Change<SubCaseState, SubCaseEvent>) =
 /** What a case hands over of each group. */
 interface OpenMany {
   from: number;
+  kind?: CaseKind;
   airport: string;
   flight: { number: string; origin: string; destination: string; scheduledDeparture: string };
   nextFlight?: { number: string; scheduledDeparture: string };
@@ -66,6 +86,7 @@ const opened = (caseId: string, data: OpenMany, group: OpenMany["groups"][number
   subCaseId: group.subCaseId,
   caseId,
   groupId: group.groupId,
+  ...(data.kind === undefined ? {} : { kind: data.kind }),
   airport: data.airport,
   tier: group.tier ?? "ECONOMY",
   status: "PENDING",
@@ -143,10 +164,31 @@ const insertMissing = async (
   }
 };
 
+/** The body says which group is meant. */
+const reserveByName: CommandFunction = async (command, dispatch) => {
+  const named = namedBy(command);
+  return dispatch("reserve-manually", "entity" in named ? { ...command, entity: named.entity } : command);
+};
+
+/** A session names the group that it was opened for; its passenger may be in another one by now. */
+const ofSession =
+  (context: ActorContext, verb: (typeof commands)[number]): CommandFunction =>
+  async (command, dispatch) => {
+    if (command.principal.surface !== "passenger") return dispatch(verb, command);
+    const subCases = context.documents.tenant(command.tenant).collection<Document>(collection);
+    const { _id } = await documentOf(subCases, command.principal, { passengers: 1, moved: 1, mergedInto: 1 });
+    return dispatch(verb, { ...command, entity: String(_id) });
+  };
+
 export const subCaseActor = (context: ActorContext): Actor => ({
   name: "sub-case",
   deciders: [subCases(context)],
   queries: subCaseQueries(context),
-  commands: { "open-many": openMany(context) },
+  commands: {
+    "open-many": openMany(context),
+    "reserve-manually": reserveByName,
+    "accept-offer": ofSession(context, "accept-offer"),
+    "decline-offer": ofSession(context, "decline-offer"),
+  },
   concurrency: 64,
 });

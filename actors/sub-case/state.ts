@@ -1,14 +1,22 @@
 /** Owns what a sub-case is: one group's passengers, its saga, and what the saga has got for them. */
 import type { Assignment, HotelCandidate, SagaTerms, Stay } from "../../schemas/assignment.ts";
+import type { CaseKind } from "../../schemas/drill.ts";
+import type { NotificationTemplate } from "../../schemas/notification.ts";
 import type { Passenger } from "../../schemas/passenger.ts";
+import type { StayAmended } from "../../schemas/reaccommodate.ts";
+import type { Regrouped } from "../../schemas/regroup.ts";
 import type { StayReport, VendorVerb } from "../../schemas/vendor-call.ts";
 import type {
+  Channel,
   Language,
   OfferState,
   ReservationStatus,
   SubCaseStatus,
   Tier,
 } from "../../schemas/vocabulary.ts";
+import { evolveAmended } from "./amend-state.ts";
+import { evolveRegrouped, evolveReleased } from "./regroup-state.ts";
+import { evolveSwitch, type Left, type Override, type SwitchEvent } from "./switch-state.ts";
 
 export const forwardSteps = [
   "hold",
@@ -30,7 +38,13 @@ export const rollbackSteps = [
   "cancel-payment",
 ] as const;
 export type RollbackStep = (typeof rollbackSteps)[number];
-export type Step = ForwardStep | RollbackStep;
+/** What is given back at the hotel that a group leaves. */
+export const leaveSteps = ["leave-ride", "leave-room", "leave-payment"] as const;
+export type LeaveStep = (typeof leaveSteps)[number];
+/** Of a room that stands: what a change of its dates takes. */
+export const amendSteps = ["modify", "load-payment", "load-card"] as const;
+export type AmendStep = (typeof amendSteps)[number];
+export type Step = ForwardStep | RollbackStep | LeaveStep | AmendStep;
 
 /** The one call that the saga waits for. */
 export interface Call {
@@ -71,6 +85,25 @@ export interface Reservation {
   confirmationNumber?: string;
   totalMinor?: number;
   currency?: string;
+  /** Set: a person has booked it past every vendor, and a person must cancel it. */
+  byHand?: {
+    /** The operator's URN. */
+    by: string;
+    at: Date;
+    reason: string;
+    /** Of the hotel. */
+    phone?: string;
+  };
+}
+
+/** A message that was sent to the group. */
+export interface Notice {
+  channel: Channel;
+  template: NotificationTemplate;
+  /** Masked. */
+  recipient: string;
+  messageId: string;
+  at: Date;
 }
 
 export interface SubCaseState {
@@ -78,6 +111,8 @@ export interface SubCaseState {
   subCaseId: string;
   caseId: string;
   groupId: string;
+  /** Set: of a drill or shadow case. No real vendor is asked for anything. */
+  kind?: CaseKind;
   airport: string;
   tier: Tier;
   status: SubCaseStatus;
@@ -102,6 +137,24 @@ export interface SubCaseState {
   roomLost?: true;
   /** Set when a person has seen to the group: no wave's choice is for it any more. */
   settled?: true;
+  /** How often the group was changed or its stay amended, as far as the sub-case has heard. Absent: never. */
+  shape?: number;
+  /** Set: nobody is left in the group, its passengers are in this one. */
+  mergedInto?: Regrouped["mergedInto"];
+  /** Where those who were in the group before have gone. */
+  moved?: Regrouped["moved"];
+  /** The newest choice of a hotel by hand. */
+  override?: Override;
+  /** Set while the group changes hotels: what it has at the one that it leaves. */
+  left?: Left;
+  /** The dates that it should have a room for, once they were changed. */
+  wanted?: Stay;
+  /** Set: its hotel cannot give it those dates. */
+  unfit?: true;
+  /** The `shape` at which more on a card was refused: it is not asked for again until the dates change again. */
+  loadRefused?: number;
+  /** Set: it needs no room any more, and what it has is being given back. */
+  released?: "LOCAL_RESIDENT" | "MERGED";
   /** When the case was closed or opened last, as far as the group has heard: what comes late of before is nothing. */
   standingSince?: Date;
   /** Set while the case is closed: nothing goes on, what comes late is only put on record. */
@@ -111,7 +164,14 @@ export interface SubCaseState {
   attemptedHotels: { hotelUrn: string; reason: string; providerError?: string }[];
   reservation?: Reservation;
   /** The card that pays a hotel which takes no guarantee; the passengers never see it. */
-  payment?: { cardId: string; vendor: string; reference: string; status: "ACTIVE" | "CANCELLED" };
+  payment?: {
+    cardId: string;
+    vendor: string;
+    reference: string;
+    status: "ACTIVE" | "CANCELLED";
+    /** All that was ever put on it. */
+    loadedMinor?: number;
+  };
   voucher?: { voucherId: string; code: string; status: "ISSUED" | "VOID"; issuedAt: Date };
   card?: {
     cardId: string;
@@ -121,6 +181,8 @@ export interface SubCaseState {
     status: "ACTIVE" | "CANCELLED";
     balanceMinor: number;
     currency: string;
+    /** All that was ever put on it. */
+    loadedMinor?: number;
   };
   ride?: {
     rideId: string;
@@ -130,7 +192,8 @@ export interface SubCaseState {
     vehicleType: string;
     pickupAt: Date;
   };
-  notices: { channel: string; messageId: string; at: Date }[];
+  /** Only ever added to: readers page by the place in it. */
+  notices: Notice[];
   offer: { state: OfferState; readyAt?: Date; decidedAt?: Date; reason?: string };
 }
 
@@ -157,16 +220,23 @@ export type SubCaseEvent =
   | { type: "subcase.declined"; data: { at: Date; reason?: string } }
   | { type: "subcase.rolled-back"; data: { at: Date } }
   | { type: "subcase.compensation-failed"; data: { at: Date; step: Step; detail: string } }
-  | { type: "subcase.stay-noted"; data: { status: StayReport["state"]; at: Date } }
+  /** `ofLeft`: at the hotel that the group leaves. */
+  | { type: "subcase.stay-noted"; data: { status: StayReport["state"]; at: Date; ofLeft?: true } }
   | { type: "subcase.room-lost"; data: { at: Date; hotelUrn: string } }
   | { type: "subcase.settled"; data: Record<string, never> }
+  | { type: "subcase.regrouped"; data: Regrouped }
+  | { type: "subcase.stay-amended"; data: StayAmended }
+  /** `code`: why the hotel does not give it the dates that it needs. */
+  | { type: "subcase.outgrown"; data: { code: string } }
+  | { type: "subcase.released"; data: { at: Date; cause: "LOCAL_RESIDENT" | "MERGED" } }
   | { type: "subcase.suspended"; data: { at: Date } }
-  | { type: "subcase.resumed"; data: { at: Date } };
+  | { type: "subcase.resumed"; data: { at: Date } }
+  | SwitchEvent;
 
 /** What a completed step brought or took back. */
 export type Gained = Pick<
   Partial<SubCaseState>,
-  "reservation" | "payment" | "voucher" | "card" | "ride" | "notices"
+  "reservation" | "payment" | "voucher" | "card" | "ride" | "notices" | "left" | "assignment"
 >;
 
 /** Calls sent again are work under way, not a change that a reader should be told of. */
@@ -193,6 +263,9 @@ const fresh = (state: SubCaseState): SubCaseState => {
     ride: _i,
     roomLost: _l,
     settled: _s,
+    left: _o,
+    released: _f,
+    unfit: _u,
     ...rest
   } = state;
   return { ...rest, offer: { state: "PENDING" } };
@@ -210,7 +283,15 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
   const state = before as SubCaseState;
   switch (event.type) {
     case "subcase.not-required":
-      return { ...state, status: "NOT_REQUIRED" };
+      return { ...without(state, "assignment"), status: "NOT_REQUIRED" };
+    case "subcase.regrouped":
+      return evolveRegrouped(state, event.data);
+    case "subcase.stay-amended":
+      return evolveAmended(state, event.data);
+    case "subcase.outgrown":
+      return { ...state, unfit: true };
+    case "subcase.released":
+      return evolveReleased(state, event.data);
     case "subcase.assigned":
       return { ...state, assignment: event.data.assignment, candidate: 0 };
     case "subcase.compensation-submitted": {
@@ -239,7 +320,9 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
     }
     case "subcase.step-failed": {
       const { step, at, result, detail } = event.data;
-      return finishStep(state, step, { completedAt: at, result, detail });
+      const failed = finishStep(state, step, { completedAt: at, result, detail });
+      const isLoad = step === "load-payment" || step === "load-card";
+      return isLoad ? { ...failed, loadRefused: state.shape ?? 0 } : failed;
     }
     case "subcase.call-postponed":
     case "subcase.call-reissued":
@@ -272,7 +355,9 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
     case "subcase.compensation-failed":
       return { ...without(state, "call"), status: "COMPENSATION_FAILED" };
     case "subcase.stay-noted": {
-      const { status } = event.data;
+      const { status, ofLeft } = event.data;
+      if (ofLeft && state.left?.reservation !== undefined)
+        return { ...state, left: { ...state.left, reservation: { ...state.left.reservation, status } } };
       return { ...state, reservation: { ...(state.reservation as Reservation), status } };
     }
     case "subcase.room-lost":
@@ -299,6 +384,12 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
       const stands = state.status === "OFFER_READY" && state.offer.state === "WITHDRAWN";
       return stands ? { ...open, offer: { ...state.offer, state: "READY" } } : open;
     }
+    case "subcase.overridden":
+    case "subcase.override-refused":
+    case "subcase.switch-begun":
+    case "subcase.switch-abandoned":
+    case "subcase.switched":
+      return evolveSwitch(state, event);
     default:
       return event satisfies never;
   }

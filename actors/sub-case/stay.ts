@@ -12,7 +12,14 @@ const order: Readonly<Record<string, number>> = { CONFIRMED: 0, CHECKED_IN: 1, N
  * @throws NotYet while the booking it is about has not been confirmed to us
  */
 export const recordStay = (story: Story, { reference, bookingId, state }: StayReport): void => {
-  const { reservation } = story.state;
+  const { reservation, left } = story.state;
+  const leaving = left?.reservation;
+  if (leaving?.reference === reference && leaving.bookingId === bookingId) {
+    // What follows from it is seen at the end of the change: the group then has the one room or the other.
+    if (isNews(story, leaving, state))
+      story.tell({ type: "subcase.stay-noted", data: { status: state, at: story.now, ofLeft: true } });
+    return;
+  }
   if (reservation?.reference !== reference) return;
   if (reservation.bookingId === undefined) throw new NotYet("The booking's own answer has not arrived yet.");
   if (reservation.bookingId !== bookingId || !isNews(story, reservation, state)) return;
@@ -36,5 +43,7 @@ export const resumeStay = (story: Story): void => {
   const stay = reservation?.status;
   if ((stay === "CHECKED_IN" || stay === "CHECKED_OUT") && offer.state === "READY")
     story.tell({ type: "subcase.resolved", data: { at: story.now } });
+  // A call for other dates is waited for: what it comes to is put on record first.
+  if (story.state.call !== undefined) return;
   if (stay === "CANCELLED" && (status === "OFFER_READY" || status === "RESOLVED")) loseRoom(story);
 };

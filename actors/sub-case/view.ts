@@ -1,10 +1,13 @@
 /** Owns what each audience may see of a sub-case. */
 import type { CaseView, CompensationStarted, ManifestItem, ReservationView } from "../../schemas/case.ts";
+import type { NotificationView } from "../../schemas/notification.ts";
 import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
+import type { ReservationDetail } from "../../schemas/reservation.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { Language } from "../../schemas/vocabulary.ts";
 import { currentCandidate } from "./requests.ts";
-import type { SubCaseState } from "./state.ts";
+import type { Notice, SubCaseState } from "./state.ts";
+import { shown } from "./switch-state.ts";
 
 /** A sub-case as the manifest lists it. */
 export const manifestItem = (state: SubCaseState, version: number): ManifestItem => ({
@@ -16,6 +19,7 @@ export const manifestItem = (state: SubCaseState, version: number): ManifestItem
   lockedBy: null,
   version,
   passengers: state.passengers,
+  ...(state.mergedInto === undefined ? {} : { mergedInto: state.mergedInto.groupId }),
 });
 
 /** The answer to a compensation: the saga runs on its own. */
@@ -34,12 +38,15 @@ export const groupView = (state: SubCaseState): CaseView["passengerGroups"][numb
   groupId: state.groupId,
   subCaseUrn: urn("sub-case", state.subCaseId),
   tier: state.tier,
-  operationalStatus: state.status === "NOT_REQUIRED" ? "LOCAL_RESIDENT" : state.status,
+  operationalStatus:
+    state.status === "NOT_REQUIRED" && state.mergedInto === undefined ? "LOCAL_RESIDENT" : state.status,
   passengers: state.passengers,
+  ...(state.mergedInto === undefined ? {} : { mergedInto: state.mergedInto.groupId }),
 });
 
 /** Undefined: no hotel has been asked yet. */
-export const reservationView = (state: SubCaseState): ReservationView | undefined => {
+export const reservationView = (whole: SubCaseState): ReservationView | undefined => {
+  const state = shown(whole);
   const { reservation, assignment } = state;
   if (reservation === undefined || assignment === undefined) return undefined;
   const { confirmationNumber, totalMinor, currency } = reservation;
@@ -61,7 +68,57 @@ export const reservationView = (state: SubCaseState): ReservationView | undefine
   };
 };
 
-export const meView = (state: SubCaseState): MeView => ({
+/** Undefined: no hotel has been asked yet. */
+export const reservationDetail = (whole: SubCaseState, version: number): ReservationDetail | undefined => {
+  const state = shown(whole);
+  const head = reservationView(state);
+  const candidate = currentCandidate(state);
+  const { reservation, assignment, voucher } = state;
+  if (head === undefined || candidate === undefined || assignment === undefined) return undefined;
+  const { name, address, coordinates, stars } = candidate.offer;
+  const { byHand } = reservation ?? {};
+  return {
+    ...head,
+    hotel: {
+      hotelUrn: candidate.hotelUrn,
+      name,
+      address,
+      ...(byHand?.phone === undefined ? {} : { phone: byHand.phone }),
+      ...(coordinates === undefined ? {} : { coordinates }),
+      ...(stars === undefined ? {} : { stars }),
+      ...(candidate.distanceKm === undefined ? {} : { distanceKm: candidate.distanceKm }),
+    },
+    nights: assignment.stay.nights,
+    passengers: meView(state).passengers,
+    payment: candidate.payment,
+    ...(voucher === undefined
+      ? {}
+      : {
+          voucher: {
+            urn: urn("voucher", voucher.voucherId),
+            code: voucher.code,
+            status: voucher.status,
+            issuedAt: voucher.issuedAt.toISOString(),
+          },
+        }),
+    ...(byHand === undefined
+      ? {}
+      : { byHand: { bookedBy: byHand.by, bookedAt: byHand.at.toISOString(), reason: byHand.reason } }),
+    version,
+  };
+};
+
+export const notificationView = ({ channel, template, recipient, at }: Notice): NotificationView => ({
+  channel,
+  template,
+  status: "SENT",
+  recipient,
+  sentAt: at.toISOString(),
+});
+
+export const meView = (whole: SubCaseState): MeView => ofShown(shown(whole));
+
+const ofShown = (state: SubCaseState): MeView => ({
   caseUrn: urn("case", state.caseId),
   groupId: state.groupId,
   tier: state.tier,
@@ -84,7 +141,8 @@ export const meView = (state: SubCaseState): MeView => ({
 });
 
 /** What a passenger sees. Before it is ready an offer has only its state; a declined one keeps what was offered. */
-export const offerView = (state: SubCaseState, version: number, voucherQr: string | undefined): OfferView => {
+export const offerView = (whole: SubCaseState, version: number, voucherQr: string | undefined): OfferView => {
+  const state = shown(whole);
   const hotel = currentCandidate(state);
   const { voucher, card, assignment, offer } = state;
   if (offer.state === "PENDING" || hotel === undefined || assignment === undefined)
@@ -97,7 +155,7 @@ export const offerView = (state: SubCaseState, version: number, voucherQr: strin
       name: hotel.offer.name,
       address: hotel.offer.address,
       ...(stars === undefined ? {} : { stars }),
-      distanceKm: hotel.distanceKm,
+      ...(hotel.distanceKm === undefined ? {} : { distanceKm: hotel.distanceKm }),
     },
     checkIn: assignment.stay.checkIn,
     checkOut: assignment.stay.checkOut,
@@ -116,7 +174,7 @@ export const offerView = (state: SubCaseState, version: number, voucherQr: strin
 const transportView = ({ ride, steps, assignment }: SubCaseState): Pick<OfferView, "transport"> => {
   if (ride === undefined) {
     if (assignment?.terms.vendors.transport === undefined) return {};
-    const ofThisRound = steps.slice(steps.findLastIndex(({ name }) => name === "hold"));
+    const ofThisRound = steps.slice(steps.findLastIndex(({ name }) => name === "hold" || name === "book"));
     const refused = ofThisRound.some(({ name, result }) => name === "transport" && result === "REFUSED");
     return { transport: { status: refused ? "declined" : "pending" } };
   }

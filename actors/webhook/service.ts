@@ -137,7 +137,9 @@ const testDelivery =
       result = await post({ ...context, sender }, recipient, testMessage(command));
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
-      throw new Problem("upstream/unavailable", "The service is stopping. Test again.");
+      throw new Problem("upstream/unavailable", "The service is stopping. Test again.", {
+        failedDomain: "webhook",
+      });
     }
     const delivered = isDelivered(result);
     const { at, status } = result;

@@ -12,6 +12,8 @@ export interface Asked {
   token?: string;
   /** Names the airline of a passenger's request. */
   host?: string;
+  /** Address of this machine to come from; any where it is left out. */
+  localAddress?: string | undefined;
   body?: unknown;
 }
 
@@ -26,7 +28,9 @@ export const request = (baseUrl: string, asked: Asked): Promise<Answer> =>
         ? {}
         : { "Content-Type": "application/json", "Content-Length": String(Buffer.byteLength(body)) }),
     };
-    const sent = send(new URL(asked.path, baseUrl), { method: asked.method, headers }, (response) => {
+    const { method, localAddress } = asked;
+    const options = { method, headers, ...(localAddress === undefined ? {} : { localAddress }) };
+    const sent = send(new URL(asked.path, baseUrl), options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
       response.on("error", reject);

@@ -2,6 +2,7 @@
 import type { PassengerInput } from "../../schemas/passenger.ts";
 import type { Instance } from "../supervisor/environment.ts";
 import { expectStatus, request } from "./http.ts";
+import { passengerAddress } from "./limits.ts";
 import type { DemoAirline } from "./provision.ts";
 
 export interface Traveller {
@@ -28,11 +29,15 @@ export const decideOffers = async (
   declining: number,
 ): Promise<{ accepted: number; declined: number }> => {
   const counts = { accepted: 0, declined: 0 };
-  const queue = travellers.map((traveller, index) => ({ traveller, decline: index < declining }));
+  const queue = travellers.map((traveller, index) => ({
+    traveller,
+    decline: index < declining,
+    localAddress: passengerAddress(instance.baseUrl, index),
+  }));
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const decision = next.decline ? "decline" : "accept";
-      await decide(instance, airline, next.traveller, decision);
+      await decide(instance, airline, next, decision);
       counts[next.decline ? "declined" : "accepted"] += 1;
     }
   };
@@ -43,13 +48,14 @@ export const decideOffers = async (
 const decide = async (
   { baseUrl, captcha }: Instance,
   { passengerHost: host }: DemoAirline,
-  { pnr, lastName }: Traveller,
+  { traveller: { pnr, lastName }, localAddress }: { traveller: Traveller; localAddress: string | undefined },
   decision: "accept" | "decline",
 ): Promise<void> => {
   const login = await request(baseUrl, {
     method: "POST",
     path: "/v1/auth/pnr-login",
     host,
+    localAddress,
     body: { pnr, lastName, captcha },
   });
   const { sessionToken: token } = expectStatus(login, 200, `logging in as ${pnr}`).body as {

@@ -1,4 +1,4 @@
-/** Owns what a hotel vendor does, whatever its dialect: search, hold, book, cancel, find. Inventory is never oversold. */
+/** Owns what a hotel vendor does, whatever its dialect: search, hold, book, modify, cancel, find. Inventory is never oversold. */
 import { randomUUID } from "node:crypto";
 import type { Coordinates } from "../../schemas/hotel.ts";
 import { changesOf } from "./changes.ts";
@@ -256,6 +256,35 @@ export class HotelDesk {
     if (found === undefined) return false;
     const [vacancy] = this.#vacancies([found.room], hold.details, nowMs);
     return vacancy!.roomsLeft >= hold.details.rooms && vacancy!.accessibleLeft >= hold.details.accessible;
+  }
+
+  /** Sets other dates, at the booking's own rate. Its own nights are free for it; those that come on top must be free. */
+  modify(bookingId: string, stay: Stay, nowMs: number): DeskAnswer {
+    const booking = this.#ledger.entry("booking", bookingId) as Sale | undefined;
+    const found = booking && this.#find(booking.details.rateKey);
+    const nights = nightsOf(stay);
+    if (booking === undefined || found === undefined) return { refused: "UNKNOWN" };
+    if (booking.state !== "BOOKED" && booking.state !== "CHECKED_IN") return { refused: "STAYED" };
+    if (nights.length === 0) return { refused: "INVALID_STAY" };
+    const { rooms, accessible, nightlyRateMinor } = booking.details;
+    const own = new Set(nightsOf(booking.details));
+    const isFree = (night: string): boolean => {
+      const next = iso(Date.parse(`${night}T00:00:00Z`) + dayMs).slice(0, 10);
+      const [vacancy] = this.#vacancies([found.room], { checkIn: night, checkOut: next }, nowMs);
+      return vacancy!.roomsLeft >= rooms && vacancy!.accessibleLeft >= accessible;
+    };
+    if (!nights.every((night) => own.has(night) || isFree(night))) return { refused: "SOLD_OUT" };
+    const { checkIn, checkOut } = stay;
+    const totalMinor = nightlyRateMinor * rooms * nights.length;
+    const modified: Sale = {
+      ...booking,
+      changedAt: iso(nowMs),
+      details: { ...booking.details, checkIn, checkOut, totalMinor },
+    };
+    this.#ledger.put(modified);
+    this.#ledger.releaseNights("booking", bookingId);
+    this.#ledger.takeNights(modified, this.#nightUse(modified.details), null);
+    return { sale: modified };
   }
 
   /** Cancelling twice answers the same: what is already cancelled stays so, with its fee. */

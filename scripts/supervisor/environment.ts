@@ -8,6 +8,7 @@ import { StartFailure } from "./start-failure.ts";
 export interface Instance {
   baseUrl: string;
   authUrl: string;
+  /** Operators sign in there, unless the instance was started without an issuer: then it only names who signs tokens. */
   operatorIssuer: string;
   audiences: { operator: string; passenger: string; partner: string };
   claimNamespace: string;
@@ -25,11 +26,13 @@ export function developmentInstance(place: {
   dataDir: string;
   natsUrl: string;
   mongodbUrl: string;
+  /** The issuer's address; without one there is no signing in, and `scripts/token` mints all tokens. */
+  operatorIssuer?: string;
 }): Instance {
   return {
     baseUrl: place.baseUrl,
     authUrl: place.baseUrl,
-    operatorIssuer: `${place.baseUrl}/oidc`,
+    operatorIssuer: place.operatorIssuer ?? `${place.baseUrl}/oidc`,
     audiences: {
       operator: "stopover-operator",
       passenger: "stopover-passenger",
@@ -71,6 +74,25 @@ export function serviceEnvironment(
     SEAL_KEY_FILE: key(keyFiles.seal),
     CAPTCHA_DEVELOPMENT_TOKEN: instance.captcha,
     WEBHOOK_ALLOW_LOOPBACK: "true",
+  };
+}
+
+/** Likewise the environment of the operators' issuer (`config/issuer.ts`). */
+export function issuerEnvironment(
+  instance: Instance,
+  place: { host: string; port: number },
+): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    ISSUER_HOST: place.host,
+    ISSUER_PORT: String(place.port),
+    OPERATOR_ISSUER: instance.operatorIssuer,
+    OPERATOR_AUDIENCE: instance.audiences.operator,
+    CLAIM_NAMESPACE: instance.claimNamespace,
+    NATS_URL: instance.natsUrl,
+    MONGODB_URL: instance.mongodbUrl,
+    OPERATOR_SIGNING_KEY_FILE: join(instance.keysDir, keyFiles.operator),
+    SEAL_KEY_FILE: join(instance.keysDir, keyFiles.seal),
   };
 }
 

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from "jose";
+import type { SigningAlgorithm } from "../../config/signing-keys.ts";
 
 /** The files of a keys folder: private JWKs, the operators' public key set, and 32 bytes in base64. */
 export const keyFiles = {
@@ -33,13 +34,20 @@ export async function ensureDevelopmentKeys(dir: string): Promise<void> {
   }
 }
 
-async function newSigningKey(alg: "RS256" | "EdDSA"): Promise<string> {
+/** A private JWK as text, named by its thumbprint (RFC 7638), with the moment of its making. */
+export async function newSigningKey(alg: SigningAlgorithm): Promise<string> {
   const { privateKey } = await generateKeyPair(alg, {
     extractable: true,
     ...(alg === "EdDSA" && { crv: "Ed25519" }),
   });
   const jwk = await exportJWK(privateKey);
-  return JSON.stringify({ ...jwk, kid: await calculateJwkThumbprint(jwk), alg, use: "sig" });
+  return JSON.stringify({
+    ...jwk,
+    kid: await calculateJwkThumbprint(jwk),
+    alg,
+    use: "sig",
+    createdAt: new Date().toISOString(),
+  });
 }
 
 /** A link appears whole or not at all, and fails when another process has linked its own first. */

@@ -6,6 +6,7 @@ import { ensureNatsServer, startNats } from "../embedded/nats.ts";
 import {
   developmentInstance,
   type Instance,
+  issuerEnvironment,
   readInstance,
   serviceEnvironment,
   writeInstance,
@@ -20,8 +21,11 @@ import { StartFailure } from "./start-failure.ts";
 const stopDeadlineMs = 4_000;
 /** What the service gets of it for the work in hand; the rest is for the servers behind it to write out what they hold. */
 const serviceStopMs = 3_000;
+const issuerPortsTried = 20;
 /** MiB. With the machine's whole memory as the limit, V8 lets garbage pile up (ARCHITECTURE, "Decisions"). */
 export const serviceHeap = ["--max-semi-space-size=8", "--max-old-space-size=512"];
+/** Likewise; signing a few people in takes little. */
+const issuerHeap = ["--max-semi-space-size=2", "--max-old-space-size=192"];
 const scriptsDir = resolve(import.meta.dirname, "..");
 const natsCacheDir = resolve(scriptsDir, "../.cache/nats");
 
@@ -99,10 +103,16 @@ async function start(context: Context, stages: Kept[][]): Promise<void> {
     context.natsUrl ?? keepNats(context).then((kept) => add(servers, kept)),
     context.mongodbUrl ?? keepDocuments(context).then((kept) => add(servers, kept)),
   ]);
-  const instance = settleInstance(context, { port, natsUrl, mongodbUrl });
+  const issuerPort = context.role === "all" ? await freeIssuerPort(context, port) : undefined;
+  const instance = settleInstance(context, { port, issuerPort, natsUrl, mongodbUrl });
   const sandbox = context.demo ? await keepSandbox(context) : undefined;
   if (sandbox) stages.push([sandbox]);
-  stages.push([await keepService(context, instance, port)]);
+  const fronts: Kept[] = [];
+  stages.push(fronts);
+  await allOrFail(context, [
+    keepService(context, instance, port).then((kept) => add(fronts, kept)),
+    issuerPort && keepIssuer(context, instance, issuerPort).then((kept) => add(fronts, kept)),
+  ]);
   if (sandbox) await playDemo(context, instance, sandbox.url);
   context.onReady(instance);
 }
@@ -110,15 +120,47 @@ async function start(context: Context, stages: Kept[][]): Promise<void> {
 /** Actors alone go by what the gateway on the same folder is called, if there is one; everyone else settles it anew. */
 function settleInstance(
   { host, dataDir, role }: Context,
-  { port, natsUrl, mongodbUrl }: { port: number; natsUrl: string; mongodbUrl: string },
+  {
+    port,
+    issuerPort,
+    natsUrl,
+    mongodbUrl,
+  }: { port: number; issuerPort: number | undefined; natsUrl: string; mongodbUrl: string },
 ): Instance {
   if (role.startsWith("actors") && existsSync(join(dataDir, "instance.json"))) {
     return { ...readInstance(dataDir), natsUrl, mongodbUrl };
   }
   const baseUrl = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const instance = developmentInstance({ baseUrl, dataDir, natsUrl, mongodbUrl });
+  const operatorIssuer = issuerPort === undefined ? {} : { operatorIssuer: issuerUrl(host, issuerPort) };
+  const instance = developmentInstance({ baseUrl, dataDir, natsUrl, mongodbUrl, ...operatorIssuer });
   writeInstance(dataDir, instance);
   return instance;
+}
+
+/** By name on loopback: browsers take no passkeys for a bare address. */
+const issuerUrl = (host: string, port: number): string =>
+  `http://${host === "127.0.0.1" ? "localhost" : host.includes(":") ? `[${host}]` : host}:${port}`;
+
+/** Where the issuer was before, so that its sessions and passkeys go on; else the next free port after the service's. */
+async function freeIssuerPort({ host, dataDir }: Context, servicePort: number): Promise<number> {
+  const known = existsSync(join(dataDir, "instance.json")) ? readInstance(dataDir).operatorIssuer : undefined;
+  const before = known === undefined ? undefined : new URL(known);
+  const next = Array.from({ length: issuerPortsTried }, (_, i) => servicePort + 1 + i);
+  const isReal = before?.pathname === "/" && Number(before.port) !== servicePort;
+  for (const port of [...(isReal ? [Number(before.port)] : []), ...next]) {
+    if (port > 0 && port <= 65535 && (await isFree(host, port))) return port;
+  }
+  return freePort(host, 0);
+}
+
+async function isFree(host: string, port: number): Promise<boolean> {
+  try {
+    await freePort(host, port);
+    return true;
+  } catch (error) {
+    if (!(error instanceof StartFailure)) throw error;
+    return false;
+  }
 }
 
 /** Like `Promise.all`, but the first failure makes the others give up and waits until they have, so that none starts unseen. */
@@ -192,6 +234,20 @@ function keepService(context: Context, instance: Instance, port: number): Promis
         readyLine: /^ready (\S+)/,
         signal,
       }),
+  );
+}
+
+function keepIssuer(context: Context, instance: Instance, port: number): Promise<Kept> {
+  return keep(context, "issuer", (logFile, _, signal) =>
+    startScript({
+      name: "issuer",
+      script: join(scriptsDir, "embedded/issuer.ts"),
+      nodeArgs: issuerHeap,
+      env: issuerEnvironment(instance, { host: context.host, port }),
+      logFile,
+      readyLine: /^listening (\S+)/,
+      signal,
+    }),
   );
 }
 

@@ -1,6 +1,7 @@
 // One whole instance for scenario and fault tests: NATS, documents, keys, service processes and (unless left out) the
 // sandbox, on free ports and temporary folders, with the demo's airlines provisioned. What is asked of it is the tests'.
 
+import { writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import type { Test } from "tap";
@@ -8,6 +9,7 @@ import { type Documents, openDocuments } from "../../actors/runtime/documents.ts
 import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
 import type { PassengerInput } from "../../schemas/passenger.ts";
 import { type InstanceClient, openClient } from "../../scripts/administration/client.ts";
+import { raisedRates } from "../../scripts/benchmarks/raised-rates.ts";
 import { type Answer, type Asked, expectStatus, request } from "../../scripts/demonstration/http.ts";
 import {
   type DemoAirline,
@@ -19,6 +21,7 @@ import {
 import {
   developmentInstance,
   type Instance,
+  issuerEnvironment,
   serviceEnvironment,
   writeInstance,
 } from "../../scripts/supervisor/environment.ts";
@@ -50,6 +53,8 @@ export interface InstanceOptions {
   services?: Record<string, string>[];
   /** False: neither sandbox nor vendors; the airlines, partners and policies stand all the same. */
   sandbox?: boolean;
+  /** True: operators can sign in at `instance.operatorIssuer` (by SMS too, with a sandbox). Tokens of `operatorToken` are as good. */
+  issuer?: boolean;
 }
 
 /** One thing that a vendor of the sandbox holds. */
@@ -87,6 +92,8 @@ export interface TestInstance {
   readonly services: readonly ServiceProcess[];
   /** Undefined without a sandbox. */
   readonly sandbox: ControlledScript | undefined;
+  /** Undefined unless asked for. */
+  readonly issuer: ControlledScript | undefined;
   /** XN and QZ, as the demo has them. */
   readonly airlines: readonly [DemoAirline, DemoAirline];
   /** The tests' own connections. */
@@ -126,10 +133,12 @@ export async function startInstance(t: Scope, options: InstanceOptions = {}): Pr
   ]);
   const baseUrl = `http://${host}:${port}`;
   const place = { baseUrl, dataDir, natsUrl: nats.url, mongodbUrl: documentServer.url };
-  const instance = developmentInstance(place);
+  const issuerPort = options.issuer === true ? await freePort() : undefined;
+  const issued = issuerPort === undefined ? {} : { operatorIssuer: `http://localhost:${issuerPort}` };
+  const instance = developmentInstance({ ...place, ...issued });
   writeInstance(dataDir, instance);
   const { databasePrefix } = documentServer;
-  const common = { LOG_LEVEL: "warn", DATABASE_PREFIX: databasePrefix, ...options.settings };
+  const common = { LOG_LEVEL: "warn", DATABASE_PREFIX: databasePrefix, ...raisedRates, ...options.settings };
   const services: ServiceProcess[] = [];
   const startService = async (settings: Record<string, string> = {}): Promise<ServiceProcess> => {
     const at = services.length === 0 ? port : await freePort();
@@ -142,11 +151,24 @@ export async function startInstance(t: Scope, options: InstanceOptions = {}): Pr
   const surface = surfaceOf(instance, dataDir, sandbox?.url);
   const announced = await surface.announced();
   const provisioning = { instance, dataDir, client: parts.client, ...announced };
-  const airlines = (await provisionAirlines(provisioning)) as [DemoAirline, DemoAirline];
+  const [provisioned, issuer] = await Promise.all([
+    provisionAirlines(provisioning),
+    issuerPort === undefined ? undefined : startIssuer(t, instance, issuerPort, common, announced.vendors),
+  ]);
+  const airlines = provisioned as [DemoAirline, DemoAirline];
   await putVendors(provisioning);
   if (sandbox !== undefined) await surface.control({ receiver: { secrets: secretsOf(airlines) } });
   const { process } = documentServer;
-  const made = { instance, dataDir, databasePrefix, nats, documentServer: process, services, sandbox };
+  const made = {
+    instance,
+    dataDir,
+    databasePrefix,
+    nats,
+    documentServer: process,
+    services,
+    sandbox,
+    issuer,
+  };
   return { ...made, airlines, ...parts, ...surface, startService };
 }
 
@@ -172,6 +194,24 @@ const startProcess = async (
     readyLine: /^ready (\S+)/,
   });
   return Object.defineProperty(script, "settings", { value: settings }) as ServiceProcess;
+};
+
+const startIssuer = (
+  t: Scope,
+  instance: Instance,
+  port: number,
+  common: Record<string, string>,
+  vendors: readonly SandboxVendor[],
+): Promise<ControlledScript> => {
+  const messages = vendors.find(({ name }) => name === "sendwell");
+  const keyFile = `${instance.keysDir}/sendwell.key`;
+  if (messages !== undefined) writeFileSync(keyFile, messages.apiKey, { mode: 0o600 });
+  const sms = messages && { ISSUER_SMS_URL: messages.baseUrl, ISSUER_SMS_KEY_FILE: keyFile };
+  return startControlledScript(t, {
+    script: "scripts/embedded/issuer.ts",
+    env: { ...issuerEnvironment(instance, { host, port }), ...common, ...sms } as Record<string, string>,
+    readyLine: /^listening (\S+)/,
+  });
 };
 
 const openParts = async (t: Scope, { natsUrl, mongodbUrl }: Instance, databasePrefix: string) => {

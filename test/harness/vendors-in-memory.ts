@@ -35,10 +35,30 @@ const gives: Readonly<Record<VendorVerb, { state: string; result(reference: stri
     state: "BOOKED",
     result: (r) => ({ bookingId: `B-${r}`, confirmationNumber: "C", total: money(1) }),
   },
+  modify: {
+    state: "BOOKED",
+    result: (r) => ({
+      bookingId: `B-${r}`,
+      confirmationNumber: "C",
+      total: money(2),
+      stay: { checkIn: "2026-11-21", checkOut: "2026-11-23" },
+    }),
+  },
   cancel: { state: "CANCELLED", result: () => ({ cancelledAt: "2026-11-21T22:00:00Z", fee: money(0) }) },
   "issue-card": {
     state: "ACTIVE",
     result: (r) => ({ cardId: `K-${r}`, last4: "4242", expiryMonth: 1, expiryYear: 2027, balance: money(1) }),
+  },
+  "load-card": {
+    state: "ACTIVE",
+    result: (r) => ({
+      cardId: `K-${r}`,
+      last4: "4242",
+      expiryMonth: 1,
+      expiryYear: 2027,
+      balance: money(2),
+      loaded: money(2),
+    }),
   },
   "cancel-card": {
     state: "CANCELLED",
@@ -62,6 +82,18 @@ const kindOf: Readonly<Partial<Record<VendorVerb, LedgerEntry["kind"]>>> = {
   "book-ride": "ride",
 };
 
+/** Of what adapters pass on, what a change of something that stands needs. */
+interface ToVendor {
+  reference: string;
+  bookedUnder?: string;
+  issuedUnder?: string;
+  checkIn?: string;
+  checkOut?: string;
+  loaded?: unknown;
+}
+
+const standing: ReadonlySet<string> = new Set(["BOOKED", "CHECKED_IN", "ACTIVE"]);
+
 export interface VendorsInMemory {
   hotel: Instance;
   payment: Instance;
@@ -84,7 +116,7 @@ export const vendorsInMemory = (turnOf: (asked: Asked) => Turn): VendorsInMemory
   /** A vendor gives the same answer to the same reference, and an operation that is over isn't done again. */
   const write =
     (operation: VendorVerb) =>
-    async (request: { reference: string }): Promise<WriteOutcome<never>> => {
+    async (request: ToVendor): Promise<WriteOutcome<never>> => {
       const { reference } = request;
       const call: Asked = { operation, reference, request: { ...request } };
       asked.push(call);
@@ -92,11 +124,24 @@ export const vendorsInMemory = (turnOf: (asked: Asked) => Turn): VendorsInMemory
       if (turn === "unavailable") return { outcome: "unavailable", detail: "busy" };
       if (turn === "lost-not-done") return { outcome: "in-doubt", detail: "no answer" };
       const key = `${operation} ${reference}`;
+      const changed = request.bookedUnder ?? request.issuedUnder;
+      const isChange = operation === "modify" || operation === "load-card";
+      if (isChange && !standing.has(held.get(changed ?? "") ?? "") && !settled.has(key))
+        settled.set(key, { outcome: "refused", code: "NOT_FOUND", detail: "nothing stands there" });
       const known = settled.get(key);
       if (known === undefined && turn === "refused")
         settled.set(key, { outcome: "refused", code: "SOLD_OUT", detail: "no" });
       if (known === undefined && turn !== "refused") {
         const { state, result } = gives[operation];
+        if (isChange) {
+          const { checkIn, checkOut, loaded } = request;
+          const now = operation === "modify" ? { stay: { checkIn, checkOut } } : { loaded };
+          const before = found.get(changed ?? "");
+          found.set(changed ?? "", { ...before, ...now });
+          settled.set(key, { outcome: "done", ...result(reference), ...now });
+          if (turn === "lost-done") return { outcome: "in-doubt", detail: "no answer" };
+          return settled.get(key) as WriteOutcome<never>;
+        }
         held.set(reference, state);
         if (kindOf[operation] !== undefined) sold.set(reference, operation);
         found.set(reference, { state, ...result(reference) });
@@ -130,12 +175,14 @@ export const vendorsInMemory = (turnOf: (asked: Asked) => Turn): VendorsInMemory
     search: async () => ({ outcome: "done", offers: [] }),
     hold: write("hold"),
     book: write("book"),
+    modify: write("modify"),
     cancel: write("cancel"),
     lookup,
     reconcile: reconcile("booking"),
   };
   const payment: PaymentPort = {
     issueCard: write("issue-card"),
+    loadCard: write("load-card"),
     cancelCard: write("cancel-card"),
     lookup,
     reconcile: reconcile("card"),

@@ -1,13 +1,12 @@
 // Dead letters on a real stream, and scripts/admin and scripts/token as processes at a running instance.
 import { execFile } from "node:child_process";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { decodeJwt } from "jose";
 import t from "tap";
 import { identityActor } from "../../actors/identity/service.ts";
-import { createOperatorVerifier } from "../../gateway/auth/operator-token.ts";
-import { createPartnerVerifier } from "../../gateway/auth/partner-token.ts";
-import { createPassengerVerifier } from "../../gateway/auth/passenger-token.ts";
+import { createVerifiers, openSurfaceKeys } from "../../gateway/auth/surfaces.ts";
 import { consume, done } from "../../streams/consume.ts";
 import { getDeadLetter, listDeadLetters, retryDeadLetter } from "../../streams/dead-letters.ts";
 import { publish } from "../../streams/publish.ts";
@@ -125,6 +124,25 @@ t.test("scripts/admin provisions at the running instance", async (t) => {
   t.match(option, { code: 2, stderr: /--loud/ });
 });
 
+t.test("scripts/admin rotates keys step by step", async (t) => {
+  const file = join(dataDir, "keys/partner.jwk");
+  const rotate = (...more: string[]) => adminCli("keys", "rotate", "--surface", "partner", ...more);
+  const { kid } = JSON.parse(readFileSync(file, "utf8"));
+  const added = JSON.parse((await rotate("--json")).stdout);
+  t.match(added, { step: "add", signs: kid, accepted: [kid, String] });
+  t.match(await rotate(), { code: 0, stdout: /^nothing done: / }, "too early");
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  const { keys } = JSON.parse(readFileSync(file, "utf8"));
+  for (const [i, key] of keys.entries()) key.createdAt = `2026-01-0${1 + i}T00:00:00Z`;
+  writeFileSync(file, JSON.stringify({ keys }));
+  const [promoted, list] = [await rotate(), await adminCli("keys", "list")];
+  t.match(promoted, { code: 0, stdout: /signs now.*\nnext: the same command after/ });
+  const [old, fresh] = added.accepted;
+  const rows = `SURFACE .*\npartner +${fresh} +signs +\\d+\npartner +${old} +accepted +\\d+\npassenger `;
+  t.match(list, { code: 0, stdout: new RegExp(rows) });
+  for (const { stdout } of [promoted, list]) t.notOk(stdout.includes(keys[0].d), "nothing private is shown");
+});
+
 t.test("scripts/token mints what each surface takes", async (t) => {
   const now = () => new Date();
   const [operator, passenger, partner, wrong] = await Promise.all([
@@ -144,19 +162,22 @@ t.test("scripts/token mints what each surface takes", async (t) => {
     script("token", ["operator", "--airline", "urn:airline:XN", "--role", "KING"]),
   ]);
   const tokenOf = ({ stdout }: Ended) => stdout.trimEnd().split("\n").at(-1) ?? "";
-  t.strictSame(await createOperatorVerifier(config, now)(tokenOf(operator)), {
+  const keys = openSurfaceKeys(config, log);
+  t.teardown(() => keys.close());
+  const verify = createVerifiers(config, keys, now);
+  t.strictSame((await verify.operator(tokenOf(operator))).principal, {
     surface: "operator",
     tenant: "XN",
     urn: "urn:user:ana",
     role: "OPS_SUPERVISOR",
     airport: "JFK",
   });
-  t.match(await createPassengerVerifier(config, now)(tokenOf(passenger)), {
+  t.match((await verify.passenger(tokenOf(passenger))).principal, {
     caseId,
     groupId: "G1",
     tenant: "XN",
   });
-  t.match(await createPartnerVerifier(config, now)(tokenOf(partner)), {
+  t.match((await verify.partner(tokenOf(partner))).principal, {
     clientId: "XN-tower",
     urn: "urn:partner:XN-tower",
     scopes: tower.scopes,

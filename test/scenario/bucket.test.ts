@@ -116,6 +116,54 @@ t.test("a change is decided on what stands, by one writer after the other", asyn
   t.equal((await bucket.get("b"))?.json(), 9);
 });
 
+t.test("a removal is told, and no slower writer's older reading undoes it", async (t) => {
+  const told: string[] = [];
+  const watcher = {
+    onValue: (key: string, value: number) => void told.push(`${key}=${value}`),
+    onRemoved: (key: string) => void told.push(`${key} removed`),
+    onUnreadable: (key: string) => void t.fail(key),
+    onEnd: ended,
+  };
+  const watched = await watchBucket<number>(streams, "removals", watcher);
+  const change = (
+    key: string,
+    decide: (held: number | undefined) => number | null | Promise<number | null>,
+  ) => changeEntry<number>(streams, "removals", key, decide);
+  await change("a", () => 1);
+  await change("a", () => null);
+  await change("a", () => null);
+  let truth: number | null = 1;
+  for (const key of ["b", "c", "d"]) {
+    truth = 1;
+    if (key !== "b") await change(key, () => 1);
+    if (key === "d") await change(key, () => null);
+    const read = Promise.withResolvers<void>();
+    const removed = Promise.withResolvers<void>();
+    const slow = change(key, async () => {
+      const seen = truth;
+      read.resolve();
+      await removed.promise;
+      return seen;
+    });
+    await read.promise;
+    truth = null;
+    await change(key, () => truth);
+    removed.resolve();
+    await slow;
+  }
+  const bucket = await streams.kv.open("removals");
+  for (const key of ["a", "b", "c", "d"]) t.equal((await bucket.get(key))?.operation, "DEL", key);
+  await change("e", () => 4);
+  await eventually("all is told", async () => (told.includes("e=4") ? undefined : told));
+  const ends = ["a removed", "b removed", "c removed", "d removed", "e=4"];
+  t.strictSame([...new Set(told)].sort(), ["a=1", "c=1", "d=1", ...ends].sort());
+  watched.close();
+  told.length = 0;
+  const later = await watchBucket<number>(streams, "removals", watcher);
+  t.strictSame(told.sort(), ends, "and to who comes later");
+  later.close();
+});
+
 t.test("a passenger host that moves to another airline stays with it", async (t) => {
   const directory = await openTenantDirectory(streams, pino({ level: "silent" }));
   const airline = (code: string, ...passengerHosts: string[]) => ({

@@ -1,10 +1,11 @@
 // An airline's own contract with a hotel, from its signing to its last room: agreed by a supervisor, sold to the night's groups
 // beside the vendors' hotels, never oversold, and given back by who declines.
-import t from "tap";
+import t, { type Test } from "tap";
 import type { AuditEntryView } from "../../schemas/audit.ts";
 import type { CaseView } from "../../schemas/case.ts";
 import type { Page } from "../../schemas/command.ts";
 import type { ContractBody, ContractView } from "../../schemas/contract.ts";
+import type { CatalogueHotelView } from "../../schemas/hotel-catalogue.ts";
 import type { OfferView } from "../../schemas/passenger-api.ts";
 import type { WaveView } from "../../schemas/wave.ts";
 import { startClients } from "../harness/clients.ts";
@@ -30,7 +31,7 @@ const body = (more: Partial<ContractBody> = {}): ContractBody => ({
     name: "Runway House",
     address: "1 Runway Road, New York, US",
     coordinates: { latitude: 40.6413, longitude: -73.7781 },
-    stars: 5,
+    stars: 4,
     amenities: ["24H_RECEPTION", "AIRPORT_SHUTTLE", "BREAKFAST", "WIFI"],
   },
   airport: "JFK",
@@ -59,6 +60,25 @@ const taken = async (): Promise<number> =>
 const booked = async (name: string): Promise<number> =>
   (await night.ledger(name)).entries.filter(({ kind, state }) => kind === "booking" && state === "BOOKED")
     .length;
+
+/** Each room of the contract is compared with the market of the same wave, and the wave says what that comes to. */
+const checkSavings = (t: Test, wave: WaveView): void => {
+  const direct = wave.allocations.filter((allocation) => allocation.hotelUrn === hotelUrn);
+  const rates = wave.rankingInputs
+    .filter(({ candidate }) => candidate.vendor !== "direct" && candidate.stars === 4)
+    .map(({ candidate }) => candidate.nightlyRateMinor);
+  t.ok(rates.length > 0, "some of the vendors' hotels have as many stars");
+  for (const { marketTotalMinor = 0, marketBasis, rooms, nights } of direct) {
+    t.equal(marketBasis, "SAME_STARS");
+    t.ok(rates.includes(marketTotalMinor / (rooms * nights)), "what one of them asks");
+  }
+  const saved = direct.reduce((sum, one) => sum + (one.marketTotalMinor ?? 0) - one.totalMinor, 0);
+  t.ok(saved > 0 || direct.length === 0);
+  t.strictSame(
+    wave.savingsVersusMarket,
+    direct.length === 0 ? undefined : [{ currency: "USD", amountMinor: saved }],
+  );
+};
 
 t.test("an airline without contracts is as before", async (t) => {
   t.strictSame(await listed(), []);
@@ -111,11 +131,40 @@ t.test("agreeing: who may, what is checked, what is kept", async (t) => {
     status: 409,
     version: 2,
   });
+  const raced = await Promise.all(
+    Array.from({ length: 50 }, (_, i) => put({ ...change, name: `Renewed ${i}`, version: 2 })),
+  );
+  const won = raced.filter(({ status }) => status === 200);
+  t.equal(won.length, 1, "of fifty who have seen the same version one changes it");
+  t.match(won[0]?.body, { version: 3 });
+  t.ok(raced.every(({ status, body }) => status === 200 || (status === 409 && body.version === 3)));
   const unknown = { ...change, contractUrn: "urn:contract:XN-01JD0000000000000000000000" };
   t.equal((await night.refused("putContract", { token: supervisor, body: unknown })).status, 404);
-  t.match(await listed(), [{ urn: contract.urn, version: 2 }]);
+  t.match(await listed(), [{ urn: contract.urn, version: 3 }]);
+  for (const [status, count] of [
+    ["ACTIVE", 1],
+    ["UPCOMING", 0],
+    ["ENDED", 0],
+  ] as const) {
+    const page = await night.call<Page<ContractView>>("listContracts", {
+      token: supervisor,
+      query: { status },
+    });
+    t.equal(page.body.items.length, count, status);
+  }
+  await night.eventually(
+    "the catalogue knows its hotel",
+    async () =>
+      (
+        await night.call<Page<CatalogueHotelView>>("listHotels", {
+          token: operator,
+          query: { stars: 4, limit: 200 },
+        })
+      ).body.items,
+    (items) => items.some((one) => one.hotelUrn === hotelUrn && one.vendors.includes("direct")),
+  );
   const trail = await night.eventually(
-    "both changes are in the trail",
+    "all changes are in the trail",
     async () =>
       (
         await night.call<Page<AuditEntryView>>("getEntityAudit", {
@@ -123,10 +172,10 @@ t.test("agreeing: who may, what is checked, what is kept", async (t) => {
           params: { entityUrn: contract.urn },
         })
       ).body.items,
-    (items) => items.length === 2,
+    (items) => items.length === 3,
   );
   t.match(
-    trail.find(({ action }) => action === "contract.update"),
+    trail.findLast(({ action }) => action === "contract.update"),
     { before: { block: { roomsPerNight: 1 } }, after: { block: { roomsPerNight } } },
   );
 });
@@ -148,6 +197,7 @@ t.test("two flights at once want more rooms than the block has", async (t) => {
   for (const wave of await Promise.all(cases.map(waveOf))) {
     t.strictSame(wave.partialFailures, []);
     t.ok(wave.rankingInputs.some(({ candidate }) => candidate.vendor === "direct"));
+    checkSavings(t, wave);
   }
 
   const guests = flights.flatMap((flight) => travellersOf(flight.passengers));

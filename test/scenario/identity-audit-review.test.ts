@@ -229,7 +229,7 @@ t.test("a passenger's login", async (t) => {
   const login = (pnr: string, tenant = "XN") =>
     send<{ sessionId: string }>(
       "identity.pnr-login",
-      { pnr, lastName: "Lovelace" },
+      { pnr, lastName: "Lovelace", address: "198.51.100.1" },
       { principal: passenger, tenant },
     );
   const session = await login("K7QX2M");

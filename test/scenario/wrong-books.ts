@@ -1,6 +1,7 @@
 // Faults of the vendors' books, and of those of the airline's own contracts, put into a settled night one at a time.
-import { dateAfter } from "../../actors/contract/rooms.ts";
+
 import type { ContractState, TakenRooms } from "../../actors/contract/state.ts";
+import { dateAfter } from "../../schemas/local-day.ts";
 import { bookRoom, context as call } from "../contract/vendors/sandbox.ts";
 import type { Corruption, startNight } from "./settled-night.ts";
 

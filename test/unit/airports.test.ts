@@ -67,6 +67,11 @@ t.test("search", (t) => {
   );
   t.ok(codes("heathrow").includes("LHR"));
   t.equal(codes("a", 5).length, 5);
+  t.same(codes("tromso", 1), ["TOS"], "a letter with a stroke is no letter with an accent");
+  t.same(codes("  düsseldorf ", 1), ["DUS"]);
+  t.same(codes("new york  kennedy", 1), ["JFK"], "the words of place and name together");
+  t.same(codes("kennedy london"), [], "all of them");
+  t.same(codes("zzv"), ["ZZV"], "the last line is looked at, too");
   t.same(codes("  "), []);
   t.same(codes("europe/berlin"), [], "a time zone is no name");
   t.same(codes("no such place"), []);

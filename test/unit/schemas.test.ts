@@ -112,9 +112,10 @@ t.test("any text at all", async (t) => {
 t.test("the catalogue of problems", async (t) => {
   const statuses: Readonly<Record<string, number[]>> = {
     auth: [401, 403],
-    validation: [400, 413, 415, 422],
+    validation: [400, 406, 413, 415, 422],
     "not-found": [404, 405],
     conflict: [409],
+    idempotency: [422],
     rate: [429],
     upstream: [502, 503, 504],
     internal: [500],
@@ -123,12 +124,13 @@ t.test("the catalogue of problems", async (t) => {
   for (const [code, { status, title, retry }] of Object.entries(problems)) {
     const [family = "", what = ""] = code.split("/");
     t.match(what, /^[a-z]+(-[a-z]+)*$/, code);
-    if (family !== "idempotency") t.ok(statuses[family]?.includes(status), `${code} answers ${status}`);
+    t.ok(statuses[family]?.includes(status), `${code} answers ${status}`);
     t.ok(["never", "after_reload", "later"].includes(retry), code);
     t.notMatch(title, /\.$/, `${code}: a title is no sentence`);
     t.notOk(titles.has(title), `${code}: its title is its own`);
     titles.add(title);
-    if (family === "conflict") t.equal(retry, "after_reload", `${code}: load again, then decide`);
+    const first = code === "conflict/in-flight" ? "later" : "after_reload";
+    if (family === "conflict") t.equal(retry, first, `${code}: load again, then decide`);
     if (status === 429 || status >= 500) t.equal(retry, "later", code);
   }
   for (const code of Object.keys(problems) as ProblemCode[]) {

@@ -16,9 +16,16 @@ const Issue = Type.Object({
   }),
 });
 
+const Load = Type.Object({
+  loaded_total: Type.Integer({ minimum: 1, maximum: 10_000_000_000 }),
+  currency: Type.String({ pattern: "^[A-Z]{3}$" }),
+});
+
 type Card = Entry<{
   label: string;
   balanceMinor: number;
+  /** All that was ever put on it. */
+  loadedMinor: number;
   currency: string;
   last4: string;
   expiryMonth: number;
@@ -39,6 +46,7 @@ const cardOf = ({ id, reference, state, details }: Card) => ({
   exp_month: details.expiryMonth,
   exp_year: details.expiryYear,
   balance: { value: details.balanceMinor, currency: details.currency },
+  loaded_total: details.loadedMinor,
 });
 
 const issue = (ledger: Ledger, seed: string, request: VendorRequest<Static<typeof Issue>>): VendorAnswer => {
@@ -55,6 +63,7 @@ const issue = (ledger: Ledger, seed: string, request: VendorRequest<Static<typeo
     details: {
       label: body.label,
       balanceMinor: body.balance.value,
+      loadedMinor: body.balance.value,
       currency: body.balance.currency,
       last4: String(drawFor(seed, "card", idempotencyKey).between(0, 9999)).padStart(4, "0"),
       expiryMonth: now.getUTCMonth() + 1,
@@ -63,6 +72,21 @@ const issue = (ledger: Ledger, seed: string, request: VendorRequest<Static<typeo
   };
   ledger.put(card);
   return { status: 201, body: cardOf(card) };
+};
+
+/** What is missing to the total is put on; a card never loses what is on it. */
+const load = (ledger: Ledger, request: VendorRequest<Static<typeof Load>>): VendorAnswer => {
+  const { params, body, nowMs } = request;
+  const card = ledger.entry("card", params.id!) as Card | undefined;
+  if (card === undefined) return problem(404, "card_not_found", "There is no such card.");
+  const more = body.loaded_total - card.details.loadedMinor;
+  if (card.state !== "ACTIVE" || body.currency !== card.details.currency || more < 0)
+    return problem(402, "card_program_declined", "The card cannot be loaded to this total.");
+  const { balanceMinor } = card.details;
+  const details = { ...card.details, loadedMinor: body.loaded_total, balanceMinor: balanceMinor + more };
+  const loaded: Card = { ...card, changedAt: new Date(nowMs).toISOString(), details };
+  ledger.put(loaded);
+  return { status: 200, body: cardOf(loaded) };
 };
 
 const cancel = (ledger: Ledger, { params, nowMs }: VendorRequest): VendorAnswer => {
@@ -128,6 +152,14 @@ export const cardworks: VendorDefinition = {
       write: true,
       body: Issue,
       handle: (request) => issue(ledger, settings().seed, request),
+    },
+    {
+      operation: "loadCard",
+      method: "POST",
+      path: "/v1/virtual_cards/:id/load",
+      write: true,
+      body: Load,
+      handle: (request) => load(ledger, request),
     },
     {
       operation: "cancelCard",

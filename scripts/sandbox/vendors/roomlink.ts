@@ -34,6 +34,8 @@ const Confirm = Type.Object({
   }),
 });
 
+const Modification = Type.Object({ stay: Stay });
+
 const features: Record<Amenity, string> = {
   "24H_RECEPTION": "frontDeskAroundTheClock",
   AIRPORT_SHUTTLE: "shuttleToAirport",
@@ -106,6 +108,7 @@ const reservationOf = ({ kind, id, state, reference, changedAt, details }: Sale)
   ...(kind === "hold" && { optionEndsEpoch: Date.parse(details.expiresAt!) / 1000 }),
   ...(details.confirmationNumber && { hotelConfirmation: details.confirmationNumber }),
   total: { minorUnits: details.totalMinor, currencyCode: details.currency },
+  stay: { arrival: details.checkIn, departure: details.checkOut },
   ...(details.freeCancellationUntil && {
     penaltyFreeUntilEpoch: Date.parse(details.freeCancellationUntil) / 1000,
   }),
@@ -162,6 +165,15 @@ const book = (desk: HotelDesk, request: VendorRequest<Static<typeof Confirm>>): 
     nowMs,
   });
   return "refused" in booked ? refusals[booked.refused] : done(reservationOf(booked.sale));
+};
+
+const modify = (
+  desk: HotelDesk,
+  { params, body, nowMs }: VendorRequest<Static<typeof Modification>>,
+): VendorAnswer => {
+  const stay = { checkIn: body.stay.arrival, checkOut: body.stay.departure };
+  const modified = desk.modify(params.reservationId!, stay, nowMs);
+  return "refused" in modified ? refusals[modified.refused] : done(reservationOf(modified.sale));
 };
 
 const cancel = (desk: HotelDesk, { params, nowMs }: VendorRequest): VendorAnswer => {
@@ -238,6 +250,14 @@ export const roomlink: VendorDefinition = {
         write: true,
         body: Confirm,
         handle: (request) => book(desk, request),
+      },
+      {
+        operation: "modify",
+        method: "POST",
+        path: "/api/reservations/:reservationId/modification",
+        write: true,
+        body: Modification,
+        handle: (request) => modify(desk, request),
       },
       {
         operation: "cancel",

@@ -38,6 +38,8 @@ const Booking = Type.Object({
   }),
 });
 
+const Dates = Type.Object({ check_in: LocalDate, check_out: LocalDate });
+
 const facilityCodes: Record<Amenity, string> = {
   "24H_RECEPTION": "010",
   AIRPORT_SHUTTLE: "025",
@@ -136,6 +138,8 @@ const bookingOf = ({ id, state, reference, changedAt, details }: Sale) => ({
   total_amount: decimalFromMinor(details.totalMinor, details.currency),
   currency: details.currency,
   cancel_free_until: details.freeCancellationUntil,
+  check_in: details.checkIn,
+  check_out: details.checkOut,
   ...(state === "CANCELLED" && {
     cancelled_at: changedAt,
     cancellation_fee: decimalFromMinor(details.cancellationFeeMinor ?? 0, details.currency),
@@ -185,6 +189,16 @@ const book = (desk: HotelDesk, request: VendorRequest<Static<typeof Booking>>): 
   });
   if ("refused" in booked) return refusals[booked.refused];
   return { status: 201, body: { booking: bookingOf(booked.sale) } };
+};
+
+const modify = (
+  desk: HotelDesk,
+  { params, body, nowMs }: VendorRequest<Static<typeof Dates>>,
+): VendorAnswer => {
+  const stay = { checkIn: body.check_in, checkOut: body.check_out };
+  const modified = desk.modify(params.number!, stay, nowMs);
+  if ("refused" in modified) return refusals[modified.refused];
+  return { status: 200, body: { booking: bookingOf(modified.sale) } };
 };
 
 const cancel = (desk: HotelDesk, { params, nowMs }: VendorRequest): VendorAnswer => {
@@ -264,6 +278,14 @@ export const stayhub: VendorDefinition = {
         write: true,
         body: Booking,
         handle: (request) => book(desk, request),
+      },
+      {
+        operation: "modify",
+        method: "PATCH",
+        path: `${bookings}/:number`,
+        write: true,
+        body: Dates,
+        handle: (request) => modify(desk, request),
       },
       {
         operation: "cancel",

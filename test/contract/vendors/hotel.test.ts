@@ -112,6 +112,34 @@ const suite = async (t: Test, sandbox: Sandbox, name: string, Adapter: Dialect):
     t.match((await sandbox.ledger(name)).counts, { held: 1, booked: 1, cancelled: 1 });
   });
 
+  await t.test("other dates: longer, shorter, refused, in doubt", async (t) => {
+    const [offer] = await offersOf(t, port);
+    const hold = await holdOf(t, port, "dates", 2);
+    const { bookingId, total } = done(t, await book(port, "dates", hold));
+    const modify = (n: number, until: string, signal?: AbortSignal) =>
+      port.modify(
+        { reference: `dates.stay.${n}`, bookedUnder: "dates", bookingId, checkIn, checkOut: until },
+        { ...context, ...(signal && { signal }) },
+      );
+    const longer = done(t, await modify(1, "2031-03-17"));
+    t.match(longer, { bookingId, stay: { checkIn, checkOut: "2031-03-17" } });
+    t.equal(longer.total.amountMinor, (total.amountMinor / 2) * 3, "at its own rate");
+    t.same(await modify(1, "2031-03-17"), longer, "the same again");
+    const found = done(t, await port.lookup({ reference: "dates" }, context));
+    t.match(found, { state: "BOOKED", stay: { checkOut: "2031-03-17" } });
+    t.match(done(t, await modify(2, "2031-03-15")), { stay: { checkOut: "2031-03-15" } });
+    t.equal(left(await offersOf(t, port), offer!), offer!.roomsLeft - 2, "its own night is taken still");
+    await fail("lost-answer", "modify");
+    t.match(await modify(3, "2031-03-16"), { outcome: "in-doubt" });
+    t.match(await port.lookup({ reference: "dates" }, context), { stay: { checkOut: "2031-03-16" } });
+    await fail("refuse", "modify");
+    t.match(await modify(4, "2031-03-18"), { outcome: "refused", code: "SOLD_OUT" });
+    t.match(await port.lookup({ reference: "dates" }, context), { stay: { checkOut: "2031-03-16" } });
+    t.match(await modify(5, checkIn), { outcome: "refused", code: "INVALID_REQUEST" });
+    done(t, await port.cancel({ reference: "dates", bookingId }, context));
+    t.match(await modify(6, "2031-03-17"), { outcome: "refused" }, "what is cancelled stays so");
+  });
+
   await t.test("the same reference is the same work, another request under it is refused", async (t) => {
     const hold = await holdOf(t, port, "twice");
     t.same(await holdOf(t, port, "twice"), hold);

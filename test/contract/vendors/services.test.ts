@@ -147,10 +147,34 @@ const ownPayment = async (t: Test, port: PaymentPort, sandbox: Sandbox, name: st
   const card = await port.issueCard({ reference: "p", balance, label: "XN 204" }, context);
   if (card.outcome !== "done") return t.fail(JSON.stringify(card)) as never;
   t.match(card, { last4: /^\d{4}$/, balance });
-  t.same(Object.keys(card).sort(), ["balance", "cardId", "expiryMonth", "expiryYear", "last4", "outcome"]);
+  t.same(Object.keys(card).sort(), [
+    "balance",
+    "cardId",
+    "expiryMonth",
+    "expiryYear",
+    "last4",
+    "loaded",
+    "outcome",
+  ]);
+  const load = (n: number, amountMinor: number) =>
+    port.loadCard(
+      {
+        reference: `p.load.${n}`,
+        issuedUnder: "p",
+        cardId: card.cardId,
+        loaded: { amountMinor, currency: balance.currency },
+      },
+      context,
+    );
+  const total = balance.amountMinor + 700;
+  const loaded = await load(1, total);
+  t.match(loaded, { outcome: "done", balance: { amountMinor: total }, loaded: { amountMinor: total } });
+  t.same(await load(2, total), loaded, "the total is set, not added");
+  t.match(await port.lookup({ reference: "p" }, context), { loaded: { amountMinor: total } });
+  t.match(await load(3, 1), { outcome: "refused", code: "PAYMENT_DECLINED" });
   const cancel = () => port.cancelCard({ reference: "p", cardId: card.cardId }, context);
-  t.same(await cancel(), card);
-  t.same(await cancel(), card);
+  t.same(await cancel(), loaded);
+  t.same(await cancel(), loaded);
   t.match(await port.cancelCard({ reference: "again", cardId: card.cardId }, context), { outcome: "done" });
   t.match(await port.lookup({ reference: "p" }, context), { state: "CANCELLED" });
   const unknown = await port.cancelCard({ reference: "q", cardId: "card_none" }, context);

@@ -3,6 +3,8 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
 import type { CaseView } from "../../../schemas/case.ts";
+import type { Page } from "../../../schemas/command.ts";
+import type { NotificationView } from "../../../schemas/notification.ts";
 import type { PassengerInput } from "../../../schemas/passenger.ts";
 import type { MeView, OfferView, PnrLoginView } from "../../../schemas/passenger-api.ts";
 import { type Call, type Delivery, startClients } from "../../harness/clients.ts";
@@ -125,7 +127,10 @@ t.test("ready: everything a tired person needs", async (t) => {
   const told = await night.call<OfferView>("getMyOffer", { host, token });
   const offer = told.body;
   t.match(told.headers, { "cache-control": "private, max-age=60", vary: /Authorization/i });
-  t.equal(told.headers.etag, `"${offer.version}"`);
+  const { etag = "" } = told.headers;
+  t.match(etag, new RegExp(`^"${offer.version}-`));
+  const known = { headers: { "If-None-Match": etag } };
+  t.equal((await night.call("getMyOffer", { host, token, ...known })).status, 304);
   t.match(offer, {
     state: "READY",
     hotel: { urn: /^urn:hotel:/, name: /\S/, address: /\S/ },
@@ -137,6 +142,12 @@ t.test("ready: everything a tired person needs", async (t) => {
     walletCardUrl: /\/wallet$/,
   });
   t.ok((offer.checkIn ?? "") < (offer.checkOut ?? ""));
+  const notified = await night.call<Page<NotificationView>>("listMyNotifications", { host, token });
+  t.match(notified.body, {
+    items: [{ channel: "SMS", template: "offer-ready", status: "SENT", recipient: "•••0143", sentAt: /Z$/ }],
+    nextCursor: null,
+    hasMore: false,
+  });
   const seen = await detail(caseUrn);
   const [reservation] = seen.reservations;
   t.match(reservation, { status: "CONFIRMED", hotelUrn: offer.hotel?.urn, hotelName: offer.hotel?.name });

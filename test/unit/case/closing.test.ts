@@ -268,7 +268,7 @@ t.test("opening again goes on where it stopped", async (t) => {
   given(...eventsOf(rules, waiting, close))
     .when(reopen)
     .then({ type: "case.reopened" })
-    .sends(...opening(waiting));
+    .sends(...opening(waiting), { to: "command", name: "case.apply-freeze", entity: caseId });
   const resolved = eventsOf(rules, standingAt(two, "RC"), close, reopen);
   t.equal(stateOf(resolved).status, "OPEN", "and a finished one just stands open");
   given(...resolved)

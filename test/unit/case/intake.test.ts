@@ -284,3 +284,21 @@ t.test("what a manifest leaves out is somebody's work, and nobody's hindrance", 
     { to: "command", name: "case.plan" },
   );
 });
+
+t.test("drills and shadow cases: an administrator's, named apart, marked", async (t) => {
+  const given = givenOf(t, rules, "XN-CASE");
+  given()
+    .when(declare({ kind: "DRILL" }))
+    .refused("auth/insufficient-role");
+  for (const kind of ["DRILL", "SHADOW"] as const) {
+    const drill = { ...declare({ kind }), principal: { ...supervisor, role: "ADMIN" as const } };
+    given()
+      .when(drill)
+      .then({ type: "case.registered" })
+      .leads({ kind, externalEventId: `${kind}:${declared.externalEventId}` })
+      .sends({ name: "sub-case.open-many", data: { kind } as never });
+  }
+  given()
+    .when(declare({}))
+    .leads({ externalEventId: declared.externalEventId, kind: undefined as never });
+});

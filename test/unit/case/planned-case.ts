@@ -1,5 +1,6 @@
 // Cases for the tables of planning and progress: so many parties of one booking each, opened, provisioned and planned.
 import { decide } from "../../../actors/case/decide.ts";
+import type { DemandTerms } from "../../../actors/case/planning.ts";
 import { outgoing } from "../../../actors/case/reactions.ts";
 import { type CaseEvent, type CaseState, evolve } from "../../../actors/case/state.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
@@ -10,7 +11,17 @@ import type { Tier } from "../../../schemas/vocabulary.ts";
 import { eventsOf, folded, received, secondsLater, supervisor } from "../../harness/given.ts";
 import { policy } from "../../harness/policies.ts";
 
-export const rules = { decide, evolve, outgoing };
+/** The tables give the policies alone where nothing is frozen. */
+const termsOf = (gathered: unknown): DemandTerms =>
+  typeof gathered === "object" && gathered !== null && "policies" in gathered
+    ? (gathered as DemandTerms)
+    : { policies: (gathered ?? {}) as Policies };
+export const rules = {
+  decide: (state: CaseState | undefined, command: Received, gathered: unknown): CaseEvent[] =>
+    decide(state, command, termsOf(gathered)),
+  evolve,
+  outgoing,
+};
 export const caseId = "XN-CASE";
 
 export type Policies = Partial<Record<Tier, ResolvedPolicy | null>>;

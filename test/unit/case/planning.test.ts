@@ -147,7 +147,12 @@ t.test("who is held, and who needs nothing", async (t) => {
       { type: "demand.requested", data: { roomsRequested: 1 } },
     )
     .leads({ status: "MANUAL_REVIEW" })
-    .sends(review("MIXED_TIER_GROUP", [mixed]), review("POLICY_VIOLATION", [unmatched]), { to: "internal" });
+    .sends(
+      review("MIXED_TIER_GROUP", [mixed]),
+      review("POLICY_VIOLATION", [unmatched]),
+      { to: "internal" },
+      { to: "command", name: "case.apply-freeze", entity: caseId, data: {} },
+    );
   given(...provisionedCase([[2, "ECONOMY", "FIRST"]]))
     .when(plan, { ECONOMY: policy(), FIRST: policy() })
     .then({ type: "case.planned", data: { progress: "H", violated: false } })

@@ -5,7 +5,7 @@ import { caseActor } from "../../../actors/case/service.ts";
 import type { CaseEvent } from "../../../actors/case/state.ts";
 import type { Outgoing } from "../../../actors/runtime/decider.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
-import { eventsOf, givenOf, type Like } from "../../harness/given.ts";
+import { evening, eventsOf, givenOf, type Like, received } from "../../harness/given.ts";
 import { policy } from "../../harness/policies.ts";
 import {
   approve,
@@ -21,6 +21,7 @@ import {
   plannedCase,
   provisionedCase,
   reject,
+  requestDemand,
   reviewItem,
   rules,
   standingAt,
@@ -286,18 +287,29 @@ t.test("a policy that was missing", async (t) => {
 
 t.test("policies are asked for where the decision needs them", async (t) => {
   const asked: unknown[] = [];
+  const freezeOf = async (filter: unknown) => {
+    asked.push(["freeze", filter]);
+    return { airport: "JFK", declared: { reason: "Snow", at: evening, by: "ana" }, schemaVersion: 1 };
+  };
   const context = {
     call: async (action: string, query: { params: unknown }) => asked.push([action, query.params]),
+    clock: { now: () => evening },
+    documents: { tenant: () => ({ collection: () => ({ findOne: freezeOf }) }) },
   } as unknown as ActorContext;
   const [decider] = caseActor(context).deciders ?? [];
   const held = plannedCase([pair, [2, "FIRST"], [2, "ECONOMY", "FIRST"], pair], { ECONOMY: null });
   const groups = groupIds(held);
-  for (const command of [plan, noteReview("POLICY_VIOLATION", "RETRIED", groups)]) {
-    await decider?.gather?.(command, stateOf(held));
+  const freeze = ["freeze", { airport: "JFK" }];
+  const violated = noteReview("POLICY_VIOLATION", "RETRIED", groups);
+  for (const command of [plan, violated, requestDemand(1), approve(held)]) {
+    t.match(await decider?.gather?.(command, stateOf(held)), { freeze: { reason: "Snow" } });
     t.strictSame(asked.splice(0), [
       ["policy.resolve-tiers", { airport: "JFK", tiers: ["ECONOMY", "FIRST"] }],
+      freeze,
     ]);
   }
+  await decider?.gather?.(received("case.apply-freeze"), stateOf(held));
+  t.strictSame(asked.splice(0), [freeze]);
   for (const command of [noteReview("BOOKING_FAILED", "RETRIED", groups), note(groups[0], "B")])
     t.equal(await decider?.gather?.(command, stateOf(held)), undefined);
   t.equal(await decider?.gather?.(plan, undefined), undefined, "nor for a case that isn't there");

@@ -78,6 +78,24 @@ t.test("holding rooms", async (t) => {
       holdData("B", 4),
       "SOLD_OUT",
     ],
+    [
+      "a night of a blackout, whatever the exception says",
+      agreed({
+        block: {
+          roomsPerNight: 10,
+          exceptions: [{ night: "2026-11-22", rooms: 4 }],
+          blackouts: [{ from: "2026-11-22", until: "2026-11-23" }],
+        },
+      }),
+      holdData("B", 1, { checkOut: "2026-11-23" }),
+      "SOLD_OUT",
+    ],
+    [
+      "the night before a blackout",
+      agreed({ block: { roomsPerNight: 10, blackouts: [{ from: "2026-11-22", until: "2026-11-23" }] } }),
+      holdData("B", 1),
+      undefined,
+    ],
     ["no rooms", agreed(), holdData("B", 0), "INVALID_REQUEST"],
     ["no nights", agreed(), holdData("B", 1, { checkOut: "2026-11-21" }), "INVALID_REQUEST"],
     ["months", agreed(), holdData("B", 1, { checkOut: "2027-01-31" }), "INVALID_REQUEST"],

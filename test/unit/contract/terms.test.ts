@@ -127,6 +127,8 @@ t.test("offers", async (t) => {
   t.match(offered(bookedAs("A", 8)), { roomsLeft: 2, accessibleRooms: 2 }, "an accessible room is a room");
   t.equal(offered(bookedAs("A", 10)), undefined);
   t.equal(offered(agreed(), { radiusKm: 1 }), undefined);
+  const blackouts = [{ from: "2026-11-20", until: "2026-11-22", reason: "Fair" }];
+  t.equal(offered(agreed({ block: { roomsPerNight: 10, blackouts } })), undefined, "a blackout");
   t.match(offered(agreed(), { checkIn: "2026-12-23", checkOut: "2026-12-25" }), { nightlyRateMinor: 6500 });
   t.equal(offered(agreed(), { checkIn: "2027-01-31", checkOut: "2027-02-02" }), undefined);
   t.equal(offered(agreed(), { checkIn: "2026-10-31", checkOut: "2026-11-01" }), undefined);

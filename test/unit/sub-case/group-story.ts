@@ -6,6 +6,7 @@ import { outgoing } from "../../../actors/sub-case/reactions.ts";
 import { evolve, type SubCaseEvent, type SubCaseState } from "../../../actors/sub-case/state.ts";
 import type { Assignment, HotelCandidate } from "../../../schemas/assignment.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
+import type { ManualReservationBody } from "../../../schemas/reservation.ts";
 import type { VendorAnswer, VendorVerb } from "../../../schemas/vendor-call.ts";
 import { evening, eventsOf, folded, received, secondsLater } from "../../harness/given.ts";
 
@@ -91,7 +92,7 @@ export const hotel = (name: string): HotelCandidate => ({
 /** It takes no guarantee: a card is issued for it before it is booked. */
 export const cardHotel = (name: string): HotelCandidate => ({ ...hotel(name), payment: "CARD" });
 
-const terms: Assignment["terms"] = {
+export const terms: Assignment["terms"] = {
   airport: { code: "JFK", name: "John F Kennedy", coordinates: { latitude: 40.64, longitude: -73.78 } },
   airlineName: "Xenon",
   passengerHost: "xenon.example",
@@ -100,6 +101,25 @@ const terms: Assignment["terms"] = {
   currency: "USD",
   vendors: { payment: "cardworks", transport: "ridefleet", message: "sendwell" },
 };
+
+/** A room that a person has found by phone, for two nights. */
+export const bookedByPhone = (more: Partial<ManualReservationBody> = {}): ManualReservationBody => ({
+  subCaseUrn: `urn:sub-case:${subCaseId}`,
+  hotel: {
+    name: "Harbour Rooms",
+    address: "7 Quay Street, New York, US",
+    phone: "+1 718 555 0143",
+    coordinates: { latitude: 40.66, longitude: -73.8 },
+  },
+  checkIn: "2026-11-21",
+  nights: 2,
+  rooms: 1,
+  confirmationNumber: "HR-20871",
+  totalMinor: 37_801,
+  currency: "USD",
+  reason: "Nobody else had a room.",
+  ...more,
+});
 
 /** By default three hotels, and a vendor for everything. */
 export const assign = (
@@ -122,6 +142,7 @@ export const assign = (
 const results: Readonly<Record<VendorVerb, Record<string, unknown>>> = {
   hold: { holdId: "H1", expiresAt: "2026-11-21T22:00:00Z", total: { amountMinor: 12_000, currency: "USD" } },
   book: { bookingId: "B1", confirmationNumber: "C-77", total: { amountMinor: 12_500, currency: "USD" } },
+  modify: { bookingId: "B1", confirmationNumber: "C-78", total: { amountMinor: 25_000, currency: "USD" } },
   cancel: { cancelledAt: "2026-11-21T22:00:00Z", fee: { amountMinor: 0, currency: "USD" } },
   "issue-card": {
     cardId: "K1",
@@ -129,6 +150,14 @@ const results: Readonly<Record<VendorVerb, Record<string, unknown>>> = {
     expiryMonth: 1,
     expiryYear: 2027,
     balance: { amountMinor: 5_000, currency: "USD" },
+  },
+  "load-card": {
+    cardId: "K1",
+    last4: "4242",
+    expiryMonth: 1,
+    expiryYear: 2027,
+    balance: { amountMinor: 10_000, currency: "USD" },
+    loaded: { amountMinor: 10_000, currency: "USD" },
   },
   "cancel-card": {
     cardId: "K1",
@@ -147,8 +176,10 @@ const referenceOf = (verb: VendorVerb, round: number): string =>
   ({
     hold: `room.${round}.1`,
     book: `room.${round}.1`,
+    modify: `room.${round}.1.stay.1`,
     cancel: `room.${round}.1`,
     "issue-card": `card.${round}`,
+    "load-card": `card.${round}.load.1`,
     "cancel-card": `card.${round}`,
     "book-ride": `ride.${round}`,
     "cancel-ride": `ride.${round}`,

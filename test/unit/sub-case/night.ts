@@ -2,9 +2,9 @@
 // and in the end.
 import { NotYet, type Received } from "../../../actors/runtime/decider.ts";
 import { outgoing } from "../../../actors/sub-case/reactions.ts";
-import type { SubCaseEvent, SubCaseState } from "../../../actors/sub-case/state.ts";
+import { amendSteps, type SubCaseEvent, type SubCaseState } from "../../../actors/sub-case/state.ts";
 import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
-import type { HotelCandidate } from "../../../schemas/assignment.ts";
+import type { Assignment, HotelCandidate } from "../../../schemas/assignment.ts";
 import type { GroupNote } from "../../../schemas/group-note.ts";
 import { Problem } from "../../../schemas/problems.ts";
 import type { OpenReview } from "../../../schemas/review.ts";
@@ -12,7 +12,7 @@ import type { StayReport, VendorAnswer, VendorCall, VendorVerb } from "../../../
 import { evening, folded, received, supervisor, trace } from "../../harness/given.ts";
 import { type Turn, type VendorsInMemory, vendorsInMemory } from "../../harness/vendors-in-memory.ts";
 import * as cases from "../case/planned-case.ts";
-import { assign, opened, rules } from "./group-story.ts";
+import { assign, bookedByPhone, opened, rules, terms } from "./group-story.ts";
 import { letterAfter, NightCase } from "./night-case.ts";
 
 const live = ["BOOKED", "CHECKED_IN", "CHECKED_OUT", "NO_SHOW"];
@@ -34,19 +34,23 @@ export class Night {
   readonly answers: VendorAnswer[] = [];
   /** What review items were opened about: `<origin> <occurrence>`. */
   readonly reviews: string[] = [];
+  /** How often, by event. */
+  readonly happened = new Map<string, number>();
   /** What the case is told, in order. */
   readonly notes: GroupNote[] = [];
   /** What hotels tell of stays: they tell it again whenever they are asked. */
   readonly stays: StayReport[] = [];
   #waves = 0;
+  #overrides = 0;
   readonly #refusedAnew = new Set<string>();
   readonly #turns: Turn[] = [];
   readonly vendors: VendorsInMemory = vendorsInMemory(() => this.#turns.shift() ?? "done");
 
-  tell(name: string, data: unknown = {}, more: Partial<Received> = {}): void {
+  tell(name: string, data: unknown = {}, more: Partial<Received> = {}, gathered?: unknown): void {
     const command = received(`sub-case.${name}`, data, { now: this.now, ...more });
-    const events: SubCaseEvent[] = rules.decide(this.state, command);
+    const events: SubCaseEvent[] = rules.decide(this.state, command, gathered);
     this.state = folded(rules, events, this.state) as SubCaseState;
+    for (const { type } of events) this.happened.set(type, (this.happened.get(type) ?? 0) + 1);
     for (const message of events.flatMap((event) => outgoing(event, this.state))) {
       const [, vendor, verb] = (message.to === "command" && /^vendor-(.+)\.(.+)$/.exec(message.name)) || [];
       if (message.to === "command" && message.name === "review.open") {
@@ -71,12 +75,35 @@ export class Night {
   }
 
   /** What a person does; what comes too early, too late or twice is refused. */
-  decide(name: string, data: unknown = {}): void {
+  decide(name: string, data: unknown = {}, gathered?: unknown): void {
     try {
-      this.tell(name, data, { principal: supervisor });
+      this.tell(name, data, { principal: supervisor }, gathered);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
     }
+  }
+
+  /** The next flight has changed: the group needs a room for so many nights. */
+  amend(nights: number): void {
+    const shape = (this.state.shape ?? 0) + 1;
+    const stay = { checkIn: "2026-11-21", checkOut: `2026-11-${21 + nights}`, nights };
+    this.tell("amend-stay", { shape, stay });
+  }
+
+  /** A person finds a room by phone. */
+  reserveByHand(): void {
+    this.decide("reserve-manually", bookedByPhone(), { known: null, terms });
+  }
+
+  /** A supervisor chooses a hotel, which the wave passes on to the group. */
+  override(candidate: HotelCandidate): void {
+    const assignment = {
+      ...(assign().data as Assignment),
+      candidates: [candidate],
+      waveId: "XN-WAVE0000",
+      shape: this.state.shape ?? 0,
+    };
+    this.tell("override", { overrideId: `XN-OVERRIDE${++this.#overrides}`, assignment });
   }
 
   /** The wave that the case has asked for, if any, has hotels for whoever waits. */
@@ -197,7 +224,14 @@ export class Night {
 
   /** Of one kind: `room`, `ride`, `card`. */
   #of(kind: string, ...states: string[]): string[] {
-    return this.heldIn(...states).filter((reference) => reference.includes(`.${kind}.`));
+    return this.heldIn(...states).filter(
+      (reference) => reference.includes(`.${kind}.`) && !this.#isTold(reference),
+    );
+  }
+
+  /** A person has what a former hotel, or its ride, would not take back. */
+  #isTold(reference: string): boolean {
+    return this.reviews.some((told) => told.startsWith("former-hotel") && told.endsWith(reference));
   }
 
   bookedRooms(): string[] {
@@ -212,10 +246,14 @@ export class Night {
   /** What must be true at every moment. */
   check(): void {
     const { status, call, closedAt } = this.state;
-    const working = status === "PROCESSING" || status === "ROLLING_BACK";
+    const amending = (amendSteps as readonly (string | undefined)[]).includes(call?.step);
+    const working = status === "PROCESSING" || status === "ROLLING_BACK" || amending;
     if (closedAt === undefined && working !== (call !== undefined))
       throw new Error(`nobody works on it, or two do: ${status}`);
-    for (const held of [this.#of("room", ...live), this.#of("card", "ACTIVE"), this.#of("ride", "BOOKED")])
+    // Who changes hotels has the new room before the old one is given back.
+    const most = this.state.left === undefined ? 1 : 2;
+    if (this.#of("room", ...live).length > most) throw new Error("more rooms than there may be");
+    for (const held of [this.#of("card", "ACTIVE"), this.#of("ride", "BOOKED")])
       if (held.length > 1) throw new Error(`two of a kind: ${held.join(", ")}`);
   }
 
@@ -248,24 +286,48 @@ export class Night {
 
   /** What the saga believes is what the vendors hold, of this round and no other. */
   checkEnd(): void {
-    const { status, reservation, card, ride, round } = this.state;
+    const { status, reservation, card, ride } = this.state;
     const holds = (believed: boolean, what: string, found: string[]) => {
       if (found.length !== (believed ? 1 : 0))
         throw new Error(`${status}: ${what} ${found.join(", ") || "none"}`);
+      const known = [reservation, card, ride].map((one) => one?.reference);
       for (const reference of found)
-        if (reference.split(".")[2] !== String(round)) throw new Error(`${reference} in round ${round}`);
+        if (!known.includes(reference)) throw new Error(`${reference} is not the group's`);
     };
     const rooms = this.bookedRooms();
+    const byHand = reservation?.byHand !== undefined;
     const [cards, rides] = [this.#of("card", "ACTIVE"), this.#of("ride", "BOOKED")];
-    holds(reservation?.status === "CONFIRMED", "room", rooms);
-    if (status === "OFFER_READY" || status === "RESOLVED")
-      holds(true, "room of the offer", this.#of("room", ...live));
+    // What was booked by phone no vendor holds.
+    holds(reservation?.status === "CONFIRMED" && !byHand, "room", rooms);
+    if (status === "OFFER_READY" || status === "RESOLVED") {
+      holds(!byHand, "room of the offer", this.#of("room", ...live));
+      if (byHand && reservation.status !== "CONFIRMED") throw new Error("an offer of a room given up");
+    }
+    if (byHand && reservation.status === "CANCELLED" && !this.#toldToCancel(reservation.reference))
+      throw new Error("nobody is told to cancel what was booked by phone");
     holds(card?.status === "ACTIVE", "card", cards);
     holds(ride?.status === "booked", "ride", rides);
     if (status === "DECLINED" || status === "FAILED" || status === "PENDING")
       for (const [what, found] of Object.entries({ rooms, cards, rides })) holds(false, what, found);
+    this.#checkDates();
     this.#checkPayments();
     this.#checkCase();
+  }
+
+  /** A room is for the nights that are needed, or its hotel has refused them and the case or a person has heard. */
+  #checkDates(): void {
+    const { status, wanted, assignment, unfit, reservation } = this.state;
+    const stands = (status === "OFFER_READY" || status === "RESOLVED") && reservation?.status === "CONFIRMED";
+    if (!stands || wanted === undefined || wanted.checkOut === assignment?.stay.checkOut) return;
+    if (!unfit)
+      throw new Error(
+        `${status}: a room until ${assignment?.stay.checkOut}, needed until ${wanted.checkOut}`,
+      );
+    if (!this.happened.has("subcase.outgrown")) throw new Error("nobody has heard that the hotel refuses");
+  }
+
+  #toldToCancel(reference: string): boolean {
+    return this.reviews.includes(`manual-cancellation ${reference}`);
   }
 
   /** In whatever order the case hears of it. */
@@ -285,16 +347,19 @@ export class Night {
   /** A card is active for the room that it pays, or because it could not be taken back, of which somebody was told. */
   #checkPayments(): void {
     const { status, assignment, candidate } = this.state;
-    const paying = this.#of("room", ...live).map((reference) => reference.replace(".room.", ".payment."));
+    // A room that a former hotel keeps is paid, too.
+    const paying = this.heldIn(...live).map((reference) => reference.replace(".room.", ".payment."));
     const told = (reference: string) =>
-      this.reviews.includes(`payment ${reference}`) || status === "COMPENSATION_FAILED";
+      this.#isTold(reference) ||
+      this.reviews.includes(`payment ${reference}`) ||
+      status === "COMPENSATION_FAILED";
     for (const reference of this.activePayments())
       if (!paying.includes(reference) && !told(reference))
         throw new Error(`${status}: ${reference} is active for no room`);
     const offered = status === "OFFER_READY" || status === "RESOLVED";
     if (!offered || assignment?.candidates[candidate]?.payment !== "CARD") return;
-    if (!this.activePayments().includes(paying[0] as string))
-      throw new Error(`${status}: ${paying[0]} is not active`);
+    const own = this.state.reservation?.reference.replace(".room.", ".payment.") ?? "";
+    if (!this.activePayments().includes(own)) throw new Error(`${status}: ${own} is not active`);
   }
 }
 

@@ -61,6 +61,15 @@ const event = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("report" as const), which }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("by-hand" as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("amend" as const), nights: fc.integer({ min: 1, max: 3 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant("override" as const), hotel: fc.nat({ max: hotels.length }) }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("accept-offer" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("decline-offer" as const) }) },
 );
@@ -94,6 +103,12 @@ t.test("whatever vendors, people and the case do", async (t) => {
         return night.stay(step.state);
       case "report":
         return night.report(step.which);
+      case "override":
+        return night.override(candidates[step.hotel] ?? hotel("dakota"));
+      case "amend":
+        return night.amend(step.nights);
+      case "by-hand":
+        return night.reserveByHand();
       default:
         return night.decide(step.do);
     }
@@ -102,6 +117,10 @@ t.test("whatever vendors, people and the case do", async (t) => {
   let laterRounds = 0;
   let lost = 0;
   let returned = 0;
+  let byHand = 0;
+  let moved = 0;
+  let stayed = 0;
+  let amended = 0;
   const story = async (cards: ByCard, before: Steps, decided: string, after: Steps) => {
     const night = new Night();
     const candidates = cards.map((card, i) => (card ? cardHotel : hotel)(hotels[i] as string));
@@ -127,6 +146,10 @@ t.test("whatever vendors, people and the case do", async (t) => {
     ends.set(status, (ends.get(status) ?? 0) + 1);
     if (round > 1) laterRounds += 1;
     if (returns > 0) returned += 1;
+    if (night.state.reservation?.byHand !== undefined) byHand += 1;
+    if (night.happened.has("subcase.switched")) moved += 1;
+    if ((night.state.assignment?.stay.nights ?? 1) > 1) amended += 1;
+    if (night.happened.has("subcase.switch-abandoned")) stayed += 1;
     if (attemptedHotels.some(({ reason }) => reason === "CANCELLED_BY_HOTEL")) lost += 1;
   };
   await fc.assert(fc.asyncProperty(byCard, actions, decision, actions, story), {
@@ -138,5 +161,18 @@ t.test("whatever vendors, people and the case do", async (t) => {
   t.ok(laterRounds > 20, "some groups have several rounds");
   t.ok(returned > 5, "some go back to the case");
   t.ok(lost > 20, "some rooms are taken back");
-  t.comment(JSON.stringify([...ends]), { paidByCard, laterRounds, returned, lost });
+  t.ok(byHand > 5, "some rooms are booked by phone");
+  t.ok(moved > 10, "some groups change hotels");
+  t.ok(amended > 20, "some stay longer than was planned");
+  t.ok(stayed > 2, "some stay, because the other one has no room");
+  t.comment(JSON.stringify([...ends]), {
+    paidByCard,
+    laterRounds,
+    returned,
+    lost,
+    byHand,
+    moved,
+    stayed,
+    amended,
+  });
 });

@@ -141,7 +141,7 @@ t.test("while the case is closed a report is put on record, and what follows fro
       .nothing();
     given(...after(closed, state))
       .when(standing("resume", 60))
-      .then({ type: "subcase.resumed" }, ...follows.map((type) => ({ type })))
+      .then({ type: "subcase.resumed" }, ...follows.map((type) => ({ type }) as never))
       .leads({ status });
   }
 });

@@ -1,0 +1,102 @@
+/** Owns what leaves when groups have changed: sub-cases hear who is theirs, partners that the manifest was amended, desks what is settled. */
+import type { Regrouped } from "../../schemas/regroup.ts";
+import { urn } from "../../schemas/urn.ts";
+import type { Outgoing } from "../runtime/decider.ts";
+import { heldItems } from "./items.ts";
+import type { RegroupEvent } from "./regroup-state.ts";
+import type { CaseState } from "./state.ts";
+
+export const regrouped = ({ data }: RegroupEvent, state: CaseState, caseId: string): Outgoing[] => {
+  const { shaped, emptied, unmixed, occurrence } = data;
+  const made = shaped.filter(({ isNew }) => isNew);
+  const kept = shaped.filter(({ isNew }) => !isNew);
+  return [
+    amended(data, state, caseId),
+    ...kept.map(({ head, passengers, moved }) =>
+      regroup(head.subCaseId, {
+        shape: head.shape ?? 0,
+        passengers,
+        ...(head.tier === undefined ? {} : { tier: head.tier }),
+        moved,
+      }),
+    ),
+    ...emptied.map(({ head, mergedInto, moved }) =>
+      regroup(head.subCaseId, { shape: head.shape ?? 0, passengers: [], mergedInto, moved }),
+    ),
+    ...(made.length === 0 ? [] : [openMade(made, state, caseId)]),
+    ...shaped
+      .filter(({ letter }) => letter === "N")
+      .map(
+        ({ head }): Outgoing => ({
+          to: "command",
+          name: "sub-case.mark-not-required",
+          entity: head.subCaseId,
+          data: {},
+        }),
+      ),
+    ...heldItems(state, caseId, {
+      groups: new Set(shaped.map(({ head }) => head.groupId)),
+      occurrence,
+    }),
+    ...unmixed.map((groupId) => settled(caseId, { groupId, resolution: "SPLIT" })),
+    ...emptied.map(({ head }) => settled(caseId, { groupId: head.groupId, resolution: "MERGED" })),
+  ];
+};
+
+const regroup = (subCaseId: string, data: Regrouped): Outgoing => ({
+  to: "command",
+  name: "sub-case.regroup",
+  entity: subCaseId,
+  data,
+});
+
+/** As at the provisioning; the case has counted them, and hears the confirmation without need. */
+const openMade = (
+  made: RegroupEvent["data"]["shaped"],
+  { airport, flight, nextFlight, kind }: CaseState,
+  caseId: string,
+): Outgoing => ({
+  to: "command",
+  name: "sub-case.open-many",
+  entity: caseId,
+  data: {
+    from: -1,
+    airport,
+    flight,
+    nextFlight,
+    ...(kind === undefined ? {} : { kind }),
+    groups: made.map(({ head, passengers }) => ({
+      groupId: head.groupId,
+      subCaseId: head.subCaseId,
+      ...(head.tier === undefined ? {} : { tier: head.tier }),
+      passengers,
+    })),
+  },
+});
+
+/** Contract, "Outbound webhooks": case.amended. */
+const amended = ({ shaped, emptied }: RegroupEvent["data"], state: CaseState, caseId: string): Outgoing => ({
+  to: "public",
+  type: "case.amended",
+  caseId,
+  data: {
+    externalEventId: state.externalEventId,
+    change: "GROUPS",
+    groups: shaped.map(({ head, passengers }) => ({
+      groupId: head.groupId,
+      subCaseUrn: urn("sub-case", head.subCaseId),
+      passengerUrns: passengers.map((passenger) => passenger.urn),
+    })),
+    mergedAway: emptied.map(({ head, mergedInto }) => ({
+      groupId: head.groupId,
+      mergedInto: mergedInto.groupId,
+    })),
+  },
+});
+
+const settled = (caseId: string, data: { groupId: string; resolution: "SPLIT" | "MERGED" }): Outgoing => ({
+  to: "command",
+  name: "review.note-housed",
+  entity: caseId,
+  data,
+});

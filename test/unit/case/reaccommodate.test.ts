@@ -1,0 +1,207 @@
+// A changed next flight, as tables: what it means for a group in each state, whose rooms are asked for, and who hears of it.
+import t from "tap";
+import type { CaseEvent } from "../../../actors/case/state.ts";
+import type { Received } from "../../../actors/runtime/decider.ts";
+import { eventsOf, givenOf, received } from "../../harness/given.ts";
+import {
+  asking,
+  caseId,
+  economy,
+  groupIds,
+  human,
+  noteGroup,
+  noteWave,
+  pair,
+  plannedCase,
+  provisionedCase,
+  rules,
+  standingAt,
+  stateOf,
+  typesOf,
+} from "./planned-case.ts";
+
+/** As it was planned: one night, 21 to 22 November. */
+const at = (progress: string, parties = [...progress].map(() => pair)): CaseEvent[] =>
+  standingAt(plannedCase(parties, economy), progress);
+const flight = (scheduledDeparture: string) => ({ number: "XN486", scheduledDeparture });
+const dayLater = flight("2026-11-23T14:00:00.000Z");
+const tonight = flight("2026-11-22T00:30:00.000Z");
+const reaccommodate = (data: object): Received =>
+  human("reaccommodate", { reason: "The next flight was cancelled, too", ...data });
+const terms = { policies: economy };
+const after = (events: CaseEvent[], data: object): CaseEvent[] =>
+  eventsOf(rules, events, [reaccommodate(data), terms]).slice(events.length);
+
+t.test("what becomes of a group at each letter", async (t) => {
+  const table: [string, string, string, string, string][] = [
+    // letter, then with another night: letter and effect; without any: letter and effect
+    ["W", "W", "REPLANNED", "N", "LOCAL_RESIDENT"],
+    ["H", "H", "REPLANNED", "N", "LOCAL_RESIDENT"],
+    ["F", "F", "REPLANNED", "N", "LOCAL_RESIDENT"],
+    ["A", "A", "AMENDING", "A", "LOCAL_RESIDENT"],
+    ["B", "B", "AMENDING", "B", "LOCAL_RESIDENT"],
+    ["R", "R", "AMENDING", "R", "LOCAL_RESIDENT"],
+    ["U", "U", "AMENDING", "U", "LOCAL_RESIDENT"],
+    ["D", "D", "NOTED", "D", "NOTED"],
+    ["M", "M", "NOTED", "M", "NOTED"],
+    ["X", "X", "NOTED", "X", "NOTED"],
+  ];
+  for (const [letter, longer, change, none, let_go] of table) {
+    const events = at(`${letter}B`);
+    const [group] = groupIds(events);
+    const effectOf = (told: CaseEvent[]) => {
+      const event = told.find(({ type }) => type === "case.reaccommodated") as Extract<
+        CaseEvent,
+        { type: "case.reaccommodated" }
+      >;
+      const one = event.data.groups.find(({ head }) => head.groupId === group);
+      return [one?.letter, one?.effect];
+    };
+    t.same(effectOf(after(events, { nextFlight: dayLater })), [longer, change], `${letter}: another night`);
+    t.same(effectOf(after(events, { nextFlight: tonight })), [none, let_go], `${letter}: no night`);
+  }
+});
+
+t.test("who waits is placed for the new dates, who has a room asks the hotel", async (t) => {
+  const events = at("WB");
+  const command = reaccommodate({ nextFlight: dayLater });
+  const told = after(events, { nextFlight: dayLater });
+  t.same(typesOf(told), ["case.reaccommodated", "case.wave-requested"]);
+  const state = stateOf([...events, ...told]);
+  t.match(state.nextFlight, { number: "XN486" });
+  for (const { stay, shape } of state.groups) {
+    t.match(stay, { checkIn: "2026-11-21", checkOut: "2026-11-23", nights: 2 });
+    t.equal(shape, 1);
+  }
+  const sent = rules.outgoing(told[0] as CaseEvent, state, command, caseId);
+  t.match(sent, [
+    {
+      type: "case.amended",
+      data: {
+        change: "NEXT_FLIGHT",
+        nextFlight: { number: "XN486" },
+        groups: [{ effect: "REPLANNED" }, { effect: "AMENDING" }],
+      },
+    },
+    { name: "sub-case.amend-stay", data: { shape: 1, stay: { nights: 2 }, nextFlight: { number: "XN486" } } },
+    { name: "sub-case.amend-stay", data: { shape: 1, stay: { checkOut: "2026-11-23" } } },
+  ]);
+  givenOf(
+    t,
+    rules,
+    caseId,
+  )(...events, ...told)
+    .when(noteWave([...events, ...told], groupIds(events).slice(0, 1)))
+    .then({ type: "case.wave-noted" })
+    .leads({ progress: "AB" });
+  t.same(after([...events, ...told].slice(0, -1), { nextFlight: dayLater }), [], "as is known already");
+});
+
+t.test("no night: LOCAL_RESIDENT, desks are cleared, and the case may be done", async (t) => {
+  const events = at("WH");
+  const told = after(events, { nextFlight: tonight });
+  t.same(typesOf(told), ["case.reaccommodated", "case.resolved"]);
+  const state = stateOf([...events, ...told]);
+  t.match(state, { progress: "NN", onDesk: [] });
+  const sent = rules.outgoing(told[0] as CaseEvent, state, reaccommodate({}), caseId);
+  t.match(
+    sent.slice(-2).map((message) => ("data" in message ? message.data : {})),
+    groupIds(events).map((groupId) => ({ groupId, resolution: "LOCAL_RESIDENT" })),
+  );
+  // Of one that has a room the case hears once all is given back.
+  const housed = at("B");
+  const letting = [...housed, ...after(housed, { nextFlight: tonight })];
+  t.equal(stateOf(letting).progress, "B");
+  givenOf(
+    t,
+    rules,
+    caseId,
+  )(...letting)
+    .when(noteGroup(groupIds(housed)[0], "N"))
+    .leads({ progress: "N" });
+});
+
+t.test("a night to bridge after all: rooms are asked for on top", async (t) => {
+  const events = eventsOf(rules, at("WB"), [reaccommodate({ nextFlight: tonight }), terms]);
+  t.equal(stateOf(events).progress, "NB");
+  const told = after(events, { nextFlight: dayLater });
+  t.equal(stateOf([...events, ...told]).progress, "WB");
+  t.equal(typesOf(told).at(-1), "case.wave-requested", "its room was approved before");
+  const first = plannedCase([pair], economy);
+  const none = eventsOf(
+    rules,
+    provisionedCase([pair], { iataDesignator: "XN484", scheduledDeparture: "2026-11-22T00:30:00Z" }),
+    [received("case.plan"), terms],
+  );
+  t.equal(stateOf(first).progress, "W");
+  t.equal(stateOf(none).progress, "N");
+  t.same(typesOf(after(none, { nextFlight: dayLater })), [
+    "case.reaccommodated",
+    "demand.requested",
+    "demand.approved",
+    "case.wave-requested",
+  ]);
+});
+
+t.test("groups that fly otherwise, and stay so", async (t) => {
+  const events = at("BBB");
+  const [one = "", two = "", three = ""] = groupIds(events);
+  const own = after(events, { groups: [{ groupId: two, nextFlight: dayLater }] });
+  const state = stateOf([...events, ...own]);
+  t.same(
+    state.groups.map(({ stay }) => stay?.nights),
+    [1, 2, 1],
+  );
+  t.match(state.nextFlight, { number: "XN484" });
+  const all = after([...events, ...own], { nextFlight: flight("2026-11-24T14:00:00.000Z") });
+  const changed = (all[0] as Extract<CaseEvent, { type: "case.reaccommodated" }>).data.groups;
+  t.same(
+    changed.map(({ head }) => head.groupId),
+    [one, three],
+  );
+});
+
+t.test("a first next flight settles the item that one was missing", async (t) => {
+  const opened = provisionedCase([pair], undefined);
+  const events = eventsOf(rules, opened, [received("case.plan"), terms]);
+  const { nextFlight: _, awaiting: __, ...unknown } = stateOf(events);
+  const without: CaseEvent[] = [{ type: "case.registered", data: { ...unknown, progress: "B" } }];
+  const told = after(without, { nextFlight: dayLater });
+  const sent = rules.outgoing(
+    told[0] as CaseEvent,
+    stateOf([...without, ...told]),
+    reaccommodate({}),
+    caseId,
+  );
+  t.match(sent.at(-1), { name: "review.note-housed", data: { resolution: "NEXT_FLIGHT_KNOWN" } });
+});
+
+t.test("refused: too early, in the middle of an allocation, and what says nothing", async (t) => {
+  const early = provisionedCase([pair]);
+  const waving = plannedCase([pair], economy);
+  const waiting = plannedCase([pair], asking);
+  const given = (events: CaseEvent[]) => givenOf(t, rules, caseId)(...events);
+  const change = reaccommodate({ nextFlight: dayLater });
+  given(early).when(change, terms).refused("conflict/state", { state: "PROVISIONING" });
+  given(waving).when(change, terms).refused("conflict/state", { state: "ALLOCATING" });
+  given(waiting).when(reaccommodate({}), terms).refused("validation/body");
+  given(waiting)
+    .when(reaccommodate({ groups: [{ groupId: "nobody", nextFlight: dayLater }] }), terms)
+    .refused("validation/body");
+});
+
+t.test("a group whose hotel cannot keep it is placed anew", async (t) => {
+  const events = at("BR");
+  const [one = "", two = ""] = groupIds(events);
+  const replace = (groupId: string) => received("case.replace-group", { groupId });
+  const given = givenOf(t, rules, caseId);
+  given(...events)
+    .when(replace(two))
+    .then({ type: "case.wave-requested", data: { again: [two] } });
+  given(...eventsOf(rules, events, replace(one)))
+    .when(replace(two))
+    .notYet();
+  given(...at("DX"))
+    .when(replace(one))
+    .nothing();
+});
