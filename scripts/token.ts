@@ -1,17 +1,14 @@
 // The command `scripts/token`: mints a development token for a running instance, with exactly the claims of the contract.
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { SignJWT } from "jose";
-import { parseSigningKeys, type SigningAlgorithm, type SigningKey } from "../config/signing-keys.ts";
 import { createPartnerSigner } from "../gateway/auth/partner-token.ts";
 import { createPassengerSigner } from "../gateway/auth/passenger-token.ts";
 import { Problem } from "../schemas/problems.ts";
-import { idOf, isUrnOf, parseUrn, tenantOfId, urn } from "../schemas/urn.ts";
-import { type Role, roles } from "../schemas/vocabulary.ts";
+import { parseUrn, tenantOfId, urn } from "../schemas/urn.ts";
+import { roles } from "../schemas/vocabulary.ts";
 import { type Instance, readInstance } from "./supervisor/environment.ts";
 import { keyFiles } from "./supervisor/keys.ts";
+import { mintOperatorToken, signingKeyOf } from "./supervisor/operator-token.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
 const help = `Usage: scripts/token <kind> [options]
@@ -26,9 +23,6 @@ Prints a development token, alone on the last line, signed with the keys of the 
 
   --data <folder>  of the instance (default .data)
   --help           this text`;
-
-/** Contract, "Limits". */
-const operatorLifetimeSeconds = 15 * 60;
 
 interface Values {
   airline?: string;
@@ -47,35 +41,13 @@ const minters: Record<string, (instance: Instance, values: Values) => Promise<st
 };
 
 async function operatorToken(instance: Instance, values: Values): Promise<string> {
-  const airline = needed(values, "airline");
-  const role = needed(values, "role");
-  if (!isUrnOf(airline, ["airline"]))
-    throw new StartFailure(`--airline ${airline}: urn:airline:XN is needed`);
-  if (!roles.includes(role as Role))
-    throw new StartFailure(`--role ${role}: one of ${roles.join(", ")} is needed`);
-  const { airport, sub = `dev-${role.toLowerCase().replaceAll("_", "-")}` } = values;
-  if (airport !== undefined && !/^[A-Z]{3}$/.test(airport)) {
-    throw new StartFailure(`--airport ${airport}: a code such as JFK is needed`);
-  }
-  if (parseUrn(urn("user", sub)) === undefined)
-    throw new StartFailure(`--sub ${sub}: letters, digits, . _ ~ | @ + -`);
-  const { kid, key } = keyIn(instance, keyFiles.operator, "RS256");
-  const issuedAt = Math.floor(Date.now() / 1000);
-  const namespace = instance.claimNamespace;
-  return new SignJWT({
-    scope: "openid profile email",
-    [`${namespace}/airline`]: urn("airline", idOf(airline)),
-    [`${namespace}/role`]: role,
-    [`${namespace}/operator_urn`]: urn("user", sub),
-    ...(airport === undefined ? {} : { [`${namespace}/airport`]: airport }),
-  })
-    .setProtectedHeader({ alg: "RS256", kid, typ: "at+jwt" })
-    .setIssuer(instance.operatorIssuer)
-    .setSubject(sub)
-    .setAudience(instance.audiences.operator)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + operatorLifetimeSeconds)
-    .sign(key);
+  const { airport, sub } = values;
+  return mintOperatorToken(instance, {
+    airline: needed(values, "airline"),
+    role: needed(values, "role"),
+    airport,
+    sub,
+  });
 }
 
 async function passengerToken(instance: Instance, values: Values): Promise<string> {
@@ -87,7 +59,7 @@ async function passengerToken(instance: Instance, values: Values): Promise<strin
   }
   const sign = createPassengerSigner(
     { AUTH_URL: instance.authUrl, PASSENGER_AUDIENCE: instance.audiences.passenger },
-    () => keyIn(instance, keyFiles.passenger, "EdDSA"),
+    () => signingKeyOf(instance, keyFiles.passenger, "EdDSA"),
     () => new Date(),
   );
   const session = {
@@ -115,7 +87,7 @@ async function partnerToken(instance: Instance, values: Values): Promise<string>
         CLAIM_NAMESPACE: instance.claimNamespace,
         PARTNER_AUDIENCE: instance.audiences.partner,
       },
-      () => keyIn(instance, keyFiles.partner, "RS256"),
+      () => signingKeyOf(instance, keyFiles.partner, "RS256"),
       () => new Date(),
     );
     return await sign({ clientId, partnerUrn, tenant: tenantOfId(clientId), scopes });
@@ -131,8 +103,6 @@ function needed(values: Values, name: keyof Values): string {
 }
 
 /** What signs at this moment. */
-const keyIn = (instance: Instance, file: string, algorithm: SigningAlgorithm): SigningKey =>
-  parseSigningKeys(readFileSync(join(instance.keysDir, file), "utf8"), algorithm).signing;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({

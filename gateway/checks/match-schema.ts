@@ -1,5 +1,5 @@
 /** Owns validation: schemas compiled once, what fits stripped of unknown members, and what doesn't told with a pointer and a sentence. */
-import { Ajv, type ErrorObject, type Options } from "ajv";
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { TObject, TSchema } from "typebox";
 import { pageLimitMax } from "../../schemas/page.ts";
@@ -40,7 +40,8 @@ const texts = createAjv({ coerceTypes: true, useDefaults: true, allErrors: true 
 export const compileBody = (schema: TObject): MatchBody => {
   refuseMixedObjects(schema);
   const fits = bodies.compile(schema);
-  const report = bodyReports.compile(schema);
+  // Compiled with the first bad body: a start needn't wait for what may never come.
+  let report: ValidateFunction | undefined;
   const mayBeAbsent = ((schema.required as string[] | undefined) ?? []).length === 0;
   return (value, bytes) => {
     if (value === undefined && !mayBeAbsent)
@@ -48,6 +49,7 @@ export const compileBody = (schema: TObject): MatchBody => {
     const body = value ?? {};
     if (fits(body)) return body as Values;
     const first = fits.errors ?? [];
+    report ??= bodyReports.compile(schema);
     const errors = bytes <= fullReportBytesMax && !report(body) ? (report.errors ?? first) : first;
     throw new Problem("validation/body", "Correct the fields named in `errors` and send the body again.", {
       errors: fieldErrors(errors, (error) => pointerTo(error)),

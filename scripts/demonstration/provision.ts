@@ -1,11 +1,9 @@
 /** Owns what the demo sets up before the disruption: two airlines with policies, vendors and a partner each. */
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import type { RegisteredPartner } from "../../schemas/partner-registration.ts";
 import type { PolicyBody } from "../../schemas/policy.ts";
 import type { InstanceClient } from "../administration/client.ts";
-import type { Instance } from "../supervisor/environment.ts";
+import { type Instance, readInstance } from "../supervisor/environment.ts";
+import { mintOperatorToken } from "../supervisor/operator-token.ts";
 import { type Answer, expectStatus, request } from "./http.ts";
 
 export interface DemoAirline {
@@ -115,13 +113,9 @@ export interface Provisioning {
   receiverUrl: string;
 }
 
-/** A development operator token, as `scripts/token` prints it on its last line. */
-export const operatorToken = async (dataDir: string, airline: string, role: string): Promise<string> => {
-  const script = join(import.meta.dirname, "../token.ts");
-  const args = [script, "operator", "--airline", airline, "--role", role, "--data", dataDir];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
-  return stdout.trim().split("\n").at(-1) ?? "";
-};
+/** A development token, as `scripts/token` mints it for the instance there. */
+export const operatorToken = (dataDir: string, airline: string, role: string): Promise<string> =>
+  mintOperatorToken(readInstance(dataDir), { airline, role });
 
 /** Vendors' addresses change with each start of the sandbox, so they are put each time; the rest stands already. */
 export const putVendors = async ({ client, vendors }: Provisioning): Promise<void> => {

@@ -1,9 +1,6 @@
 // The service's clients: every call by its route's name, every answer held against what the route promises, and waiting for
 // what only a read can show. Which calls make a story is the tests'.
-import { execFile } from "node:child_process";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { Ajv, type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
 import type { Test } from "tap";
@@ -13,6 +10,7 @@ import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
 import { ProblemResponse } from "../../schemas/problem-response.ts";
 import { isUrnOf, type UrnKind } from "../../schemas/urn.ts";
 import type { DemoAirline } from "../../scripts/demonstration/provision.ts";
+import { mintOperatorToken } from "../../scripts/supervisor/operator-token.ts";
 import { type InstanceOptions, type Ledger, startInstance, type TestInstance } from "./instance.ts";
 
 export interface Call {
@@ -185,12 +183,7 @@ export async function startClients(t: Test, options: InstanceOptions = {}): Prom
         throw new Error(`${routeId} answered ${told.status}: ${JSON.stringify(told.body)}`);
       return told.body;
     },
-    scopedToken: async (airline, role, airport) => {
-      const script = join(import.meta.dirname, "../../scripts/token.ts");
-      const options = ["--airline", airline, "--role", role, "--airport", airport, "--data", started.dataDir];
-      const { stdout } = await promisify(execFile)(process.execPath, [script, "operator", ...options]);
-      return stdout.trim().split("\n").at(-1) ?? "";
-    },
+    scopedToken: (airline, role, airport) => mintOperatorToken(started.instance, { airline, role, airport }),
     deliveries: async ({ partners }, caseUrn) => {
       const ledger = (await started.ledger("receiver")) as Ledger & { deliveries: Delivery[] };
       return ledger.deliveries.filter(

@@ -18,6 +18,7 @@ import {
   putVendors,
   type SandboxVendor,
 } from "../../scripts/demonstration/provision.ts";
+import { partNames } from "../../scripts/sandbox/vendors/index.ts";
 import {
   developmentInstance,
   type Instance,
@@ -175,7 +176,11 @@ export async function startInstance(t: Scope, options: InstanceOptions = {}): Pr
 const startSandbox = (t: Scope): Promise<ControlledScript> =>
   startControlledScript(t, {
     script: "scripts/sandbox/main.ts",
-    args: (port, folder) => ["--dir", `${folder}/sandbox`, "--port", String(port ?? 0)],
+    // All in one process: six start several times as slowly, and no test takes one away alone.
+    args: (port, folder) => [
+      ...["--dir", `${folder}/sandbox`, "--port", String(port ?? 0)],
+      ...["--only", partNames.join(",")],
+    ],
     readyLine: /^listening (http:\S+)/,
   });
 

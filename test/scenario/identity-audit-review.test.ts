@@ -37,7 +37,11 @@ const subCase = {
     "find-by-pnr": ({ params }: { params: Query<{ pnr: string; lastName: string }> }): Reply => {
       const { pnr, lastName } = params.params;
       const isThere = params.tenant === "XN" && pnr === "K7QX2M" && lastName === "Lovelace";
-      return { ok: isThere ? { caseUrn, groupId: "G1" } : null };
+      return {
+        ok: isThere
+          ? { caseUrn, groupId: "G1", passengerUrn: "urn:passenger:XN-01JD0000000000000000000009" }
+          : null,
+      };
     },
   },
 };
