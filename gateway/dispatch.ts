@@ -51,6 +51,15 @@ export const createDispatch = (broker: ServiceBroker): Dispatch => {
   return { command: call, query: call };
 };
 
+/** Whether some process answers each of these actions, as far as this one has heard. */
+export const reachesAll = (broker: ServiceBroker, actions: Iterable<string>): boolean => {
+  const { actions: known } = broker.registry as unknown as {
+    actions: { isAvailable(name: string): boolean };
+  };
+  for (const name of actions) if (!known.isAvailable(name)) return false;
+  return true;
+};
+
 /** By name, because an error from another process is not an instance of this one's classes. */
 const unreachable: ReadonlySet<string> = new Set([
   "ServiceNotFoundError",

@@ -113,3 +113,7 @@ export const isTagged = (route: Route): boolean => route.rate === "read" && "que
 
 /** Every path under which a route is served. */
 export const pathsOf = (route: Route): string[] => route.prefixes.map((prefix) => prefix + route.path);
+
+/** The action of an actor that answers a route; undefined where the gateway does so itself. */
+export const actionOf = (route: Route): string | undefined =>
+  "command" in route ? route.command : "query" in route ? route.query : undefined;

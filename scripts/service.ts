@@ -5,6 +5,9 @@ import { openDocuments } from "../actors/runtime/documents.ts";
 import { actorFactories, startActors } from "../actors/start.ts";
 import { type Config, Environment, readConfig } from "../config/config.ts";
 import { settingsReference } from "../config/reference.ts";
+import { reachesAll } from "../gateway/dispatch.ts";
+import { actionOf } from "../gateway/route.ts";
+import { allRoutes } from "../gateway/routes/all.ts";
 import { createStage } from "../gateway/stage.ts";
 import { type Gateway, startGateway } from "../gateway/start.ts";
 import { openClosedCases } from "../streams/closed-cases.ts";
@@ -15,6 +18,9 @@ import { watchPartnerTiers } from "../streams/partner-tiers.ts";
 import { openRevocations } from "../streams/revocations.ts";
 import { openTenantDirectory } from "../streams/tenant-directory.ts";
 import { stopWithParent } from "./supervisor/parent-watch.ts";
+
+/** A gateway without the actors behind its routes would refuse what others could answer. */
+const actionsServed = new Set(allRoutes.map(actionOf).filter((name) => name !== undefined));
 
 interface Role {
   gateway: boolean;
@@ -70,6 +76,7 @@ const start = async (
       streams: streamsUp,
       broker: broker.started,
       tenants: tenants.live(),
+      ...(role.gateway ? { actors: reachesAll(broker, actionsServed) } : {}),
       ...(closedCases === undefined ? {} : { closedCases: closedCases.live() }),
       ...(revocations === undefined ? {} : { revocations: revocations.live() }),
       ...(documents === undefined ? {} : { documents: documents.reachable() }),

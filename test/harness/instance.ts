@@ -148,6 +148,7 @@ export async function startInstance(t: Scope, options: InstanceOptions = {}): Pr
     return service;
   };
   for (const settings of options.services ?? [{}]) await startService(settings);
+  await untilReady(baseUrl);
   const parts = await openParts(t, instance, databasePrefix);
   const surface = surfaceOf(instance, dataDir, sandbox?.url);
   const announced = await surface.announced();
@@ -172,6 +173,15 @@ export async function startInstance(t: Scope, options: InstanceOptions = {}): Pr
   };
   return { ...made, airlines, ...parts, ...surface, startService };
 }
+
+/** A gateway of its own hears of the actors' processes moments after they are ready. */
+const untilReady = async (baseUrl: string): Promise<void> => {
+  const asked = { method: "GET", path: "/health/ready" } as const;
+  for (let answer = await request(baseUrl, asked); answer.status !== 200; ) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    answer = await request(baseUrl, asked);
+  }
+};
 
 const startSandbox = (t: Scope): Promise<ControlledScript> =>
   startControlledScript(t, {
