@@ -12,7 +12,7 @@ import { readConditions } from "./checks/conditions.ts";
 import type { CrossOrigin } from "./checks/cross-origin.ts";
 import { Quota } from "./checks/rate.ts";
 import { type JsonBody, readJson } from "./checks/read-json.ts";
-import { keyedWriteOf, type Replays } from "./checks/replay.ts";
+import { type KeyedWrite, keyedWriteOf, type Replays } from "./checks/replay.ts";
 import type { CompiledRoute } from "./compile-route.ts";
 import type { CheckedRequest } from "./dispatch.ts";
 import type { Handler } from "./handlers/handlers.ts";
@@ -90,18 +90,39 @@ export const createPipeline = (parts: PipelineParts) => {
         ...input,
       });
     };
-    const countedRun = (): Promise<HttpAnswer> => {
+    if (write === undefined) {
       quota.take();
       return run();
-    };
-    if (write === undefined) return countedRun();
+    }
     // Asked for at once, the lease itself tells whether the key is new: one way to the bucket less.
-    if (quota.hasRoom()) return replays.once(write, 0, trace, countedRun);
+    if (quota.hasRoom()) return countedOnce(write, trace, run, quota);
     // Past the limit only what was answered before is answered, and no key is noted.
     const standing = await replays.find(write);
     if ("answer" in standing) return standing.answer;
     quota.take();
     return replays.once(write, standing.revision, trace, run);
+  };
+
+  /** Counted before its body is waited for, so that no more are let in than may run; a retry gives its token back. */
+  const countedOnce = async (
+    write: KeyedWrite,
+    trace: Trace,
+    run: () => Promise<HttpAnswer>,
+    quota: Quota,
+  ): Promise<HttpAnswer> => {
+    quota.take();
+    let isRetry = true;
+    try {
+      return await replays.once(write, 0, trace, () => {
+        isRetry = false;
+        return run();
+      });
+    } catch (error) {
+      isRetry &&= error instanceof Problem && error.code === "conflict/in-flight";
+      throw error;
+    } finally {
+      if (isRetry) quota.giveBack();
+    }
   };
 
   return async (exchange: Exchange): Promise<void> => {

@@ -1,11 +1,22 @@
 /** Owns the names by which one request is followed: its correlation URN and its W3C Trace Context. */
-import { randomUUID } from "node:crypto";
+import { randomFillSync, randomUUID } from "node:crypto";
 import { monotonicFactory } from "ulid";
 import type { Trace } from "../schemas/command.ts";
 import { urn } from "../schemas/urn.ts";
 
-// Within a millisecond it counts on from a random start: a fresh ULID costs 70 times as much.
-const nextUlid = monotonicFactory();
+/** Random bytes are asked for in lots: each asking costs as much as the rest of a ULID. */
+const lot = new Uint8Array(4096);
+let drawn = lot.length;
+const random = (): number => {
+  if (drawn === lot.length) {
+    randomFillSync(lot);
+    drawn = 0;
+  }
+  return (lot[drawn++] as number) / 256;
+};
+
+// Within a millisecond it counts on from a random start: a fresh ULID costs many times as much.
+const nextUlid = monotonicFactory(random);
 
 /** Trace Context §3.2.2: version, trace id, parent id, flags; later versions may append fields. */
 const traceparentForm =

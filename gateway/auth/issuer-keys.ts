@@ -19,6 +19,8 @@ export interface IssuerKeys extends KeySource {
   close(): void;
 }
 
+/** As long as a fetched key set counts. */
+const lookedAtAnewMs = 600_000;
 const fetchTimeoutMs = 3000;
 const wellKnown = "/.well-known/openid-configuration";
 
@@ -54,7 +56,9 @@ const remoteKeys = (locate: () => Promise<URL>): IssuerKeys => {
       throw unavailable(error);
     }
   };
-  return { resolve, generation: () => 0, close: () => undefined };
+  // Tokens are looked at anew now and then, or those of a key that was withdrawn would live on in what is remembered.
+  const generation = (): number => Math.floor(performance.now() / lookedAtAnewMs);
+  return { resolve, generation, close: () => undefined };
 };
 
 const isTokensFault = (error: unknown): boolean =>

@@ -67,7 +67,8 @@ export class Quota {
    * told. Our own failures and a keyed retry that came too soon don't count.
    */
   refusalOf(problem: Problem): Problem {
-    if (this.#isCounted || problem.status >= 500 || problem.code === "conflict/in-flight") return problem;
+    const isOurs = problem.status >= 500 && this.#caller !== undefined;
+    if (this.#isCounted || isOurs || problem.code === "conflict/in-flight") return problem;
     try {
       this.take();
       return problem;
@@ -75,6 +76,12 @@ export class Quota {
       if (error instanceof Problem) return error;
       throw error;
     }
+  }
+
+  /** What was taken is there again: a keyed retry is exempt (contract, "Limits"). */
+  giveBack(): void {
+    this.#rates.giveBack(this.#buckets());
+    this.#remaining = undefined;
   }
 
   /** Whole tokens left in the tightest bucket that the request counts in, or would. */

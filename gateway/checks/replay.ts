@@ -151,7 +151,9 @@ export const createReplays = (
       try {
         answer = await run();
       } catch (error) {
-        if (!(error instanceof Problem) || !isKeptStatus(error.status)) {
+        // After lost races nothing was done, and the same may well succeed.
+        const isPassing = error instanceof Problem && error.code === "conflict/concurrent-write";
+        if (!(error instanceof Problem) || isPassing || !isKeptStatus(error.status)) {
           await end(write, released, begun.revision, trace);
           throw error;
         }

@@ -9,6 +9,7 @@ import type { VerifyCaptcha } from "../auth/captcha.ts";
 import { type SignPassengerSession, sessionCookie } from "../auth/passenger-token.ts";
 import { secondOf } from "../checks/case-standing.ts";
 import { commandOf, type Dispatch } from "../dispatch.ts";
+import { addressBlock } from "../http/address.ts";
 import { answer, type Handler } from "./handlers.ts";
 
 /** What `identity.pnr-login` answers with. */
@@ -50,7 +51,7 @@ export const createLogIn =
     await verifyCaptcha(captcha, address);
     const command = {
       ...commandOf(request, { name: "identity.pnr-login", entity: undefined }),
-      data: { pnr, lastName, address },
+      data: { pnr, lastName, address: addressBlock(address) },
     };
     const { ok } = (await dispatch.command(command.name, command)) as Accepted<LoggedIn>;
     await settled(closedCases, ok.caseUrn, request.now);

@@ -113,6 +113,11 @@ export class Rates {
     return remainingOf(buckets);
   }
 
+  /** One token to each, after all. */
+  giveBack(buckets: readonly TokenBucket[]): void {
+    for (const bucket of buckets) this.#storeOf(bucket.limit).giveBack(bucket);
+  }
+
   /** What was let through since it was last asked. */
   untold(): [key: string, tokens: number][] {
     return [...this.#callers.untold(), ...this.#addresses.untold()];

@@ -73,15 +73,21 @@ export class TokenBuckets {
     bucket.untold += 1;
   }
 
+  /** Undoes a `take`. Others who were told of it meanwhile count it until it has filled up again. */
+  giveBack(bucket: TokenBucket): void {
+    bucket.level = Math.min(fullLevel(bucket.limit), bucket.level + partsPerToken);
+    bucket.untold = Math.max(0, bucket.untold - 1);
+  }
+
   /** What was taken since it was last asked: keys and tokens. */
   untold(): [key: string, tokens: number][] {
     if (this.#taken.length === 0) return [];
     const taken = this.#taken;
     this.#taken = [];
-    return taken.map((bucket) => {
+    return taken.flatMap((bucket): [string, number][] => {
       const { key, untold } = bucket;
       bucket.untold = 0;
-      return [key, untold];
+      return untold === 0 ? [] : [[key, untold]];
     });
   }
 

@@ -25,6 +25,7 @@ const read = {
 const decision = {
   surface: "passenger",
   method: "post",
+  bodyBytesMax: 16 * 1024,
   prefixes: ["/v1"],
   rate: "write",
   cache: "purge",

@@ -33,7 +33,7 @@ export const operatorSubcommands: Record<string, Subcommand> = {
     run: async (values, _, reach) => {
       const { documents, user } = await userOf(values, reach);
       await documents.users.updateOne({ _id: user._id }, { $set: { disabledAt: new Date() } });
-      await endSessions(documents, reach, user.memberships);
+      await endSessions(documents, reach, user, user.memberships);
       return { json: { email: user.email, disabled: true }, text: `${user.email} is disabled` };
     },
   },
@@ -100,8 +100,12 @@ async function addOperator(values: Values, _: string[], reach: Reach) {
   const { user, replaced } = await putMembership(documents, place, new Date());
   if (typeof values.phone === "string") await keepPhone(documents, reach, user, values.phone);
   // Who has another role now gets it with the next sign-in, and none of the old one's tokens is left.
-  if (replaced !== undefined) await endSessions(documents, reach, [replaced]);
-  const invitation = user.passwordHash === undefined ? await linkFor(documents, reach, user) : undefined;
+  if (replaced !== undefined) await endSessions(documents, reach, user, [replaced]);
+  const isPasswordEnough =
+    place.role === "AIRPORT_OPERATOR" || user.totp !== undefined || user.passkeys.length > 0;
+  if (!isPasswordEnough) await takePassword(documents, reach, user);
+  const isInvited = user.passwordHash === undefined || !isPasswordEnough;
+  const invitation = isInvited ? await linkFor(documents, reach, user) : undefined;
   const { email, airline, role, airport } = place;
   const json = { email, airline, role, ...(airport && { airport }), ...(invitation && { invitation }) };
   return {
@@ -115,6 +119,13 @@ async function addOperator(values: Values, _: string[], reach: Reach) {
       ...(invitation && { valid: "72 hours, once" }),
     }),
   };
+}
+
+/** Without a factor yet, whoever knew the password could set up one and have the new role: an invitation comes first. */
+async function takePassword(documents: IssuerDocuments, reach: Reach, user: User): Promise<void> {
+  if (user.passwordHash === undefined) return;
+  await documents.users.updateOne({ _id: user._id }, { $unset: { passwordHash: "" } });
+  await endSessions(documents, reach, user, user.memberships);
 }
 
 function placeOf(values: Values) {
@@ -176,7 +187,7 @@ async function resetFactors(values: Values, _: string[], reach: Reach) {
     { $set: { passkeys: [], recoveryCodes: [] }, $unset: { totp: "", passwordHash: "" } },
   );
   await documents.devices.deleteMany({ userId: user._id });
-  await endSessions(documents, reach, user.memberships);
+  await endSessions(documents, reach, user, user.memberships);
   const invitation = await linkFor(documents, reach, user);
   return {
     json: { email: user.email, invitation },
@@ -190,21 +201,23 @@ async function removeOperator(values: Values, _: string[], reach: Reach) {
   const place = user.memberships.find((one) => one.airline === airline);
   if (place === undefined) throw new StartFailure(`${user.email} has no role at ${airline}`);
   await documents.users.updateOne({ _id: user._id }, { $pull: { memberships: { subject: place.subject } } });
-  await endSessions(documents, reach, [place]);
+  await endSessions(documents, reach, user, [place]);
   const deleted = await documents.users.deleteOne({ _id: user._id, memberships: [] });
   if (deleted.deletedCount === 1) await documents.devices.deleteMany({ userId: user._id });
   return { json: { email: user.email, airline }, text: `${user.email} has no role at ${airline} any more` };
 }
 
-/** Owed first: if this process or NATS dies in between, the issuer does the rest. */
+/** Owed first: if this process or NATS dies in between, the issuer does the rest. What was begun and not finished is over too. */
 async function endSessions(
   documents: IssuerDocuments,
   reach: Reach,
+  user: User,
   places: readonly Membership[],
 ): Promise<void> {
   const now = new Date();
   const endings = places.map(({ airline, subject }) => owedEnding({ tenant: airline, subject }, now));
   for (const ending of endings) await oweEnding(documents, ending);
+  await documents.signIns.deleteMany({ userId: user._id });
   const { endSessionsOf } = await import("../../streams/revocations.ts");
   const streams = await reach.streams();
   const tell = (ended: EndedSession) => endSessionsOf(streams, ended);

@@ -45,7 +45,10 @@ const envelopeOf = ({ action, principal, params }: BareRoute, data?: unknown) =>
 };
 
 const answer = async (response: Response, route: BareRoute, data?: unknown): Promise<void> => {
-  const reply = await broker.call<Reply, object>(route.action, envelopeOf(route, data));
+  const reply = await broker.call<Reply, object>(route.action, envelopeOf(route, data)).catch((error) => {
+    console.error(error);
+    return { problem: String(error) };
+  });
   if (response.gone) return;
   response.cork(() => {
     if ("problem" in reply)

@@ -3,18 +3,26 @@ import { join } from "node:path";
 import { keyFiles } from "../supervisor/keys.ts";
 import type { Running } from "../supervisor/running.ts";
 import { startScript } from "../supervisor/script-process.ts";
+import { serviceHeap } from "../supervisor/supervise.ts";
 import type { BareRoute } from "./bare-peer.ts";
 import type { OwnInstance } from "./instance.ts";
 
 const peer = (
   own: Pick<OwnInstance, "folder">,
   name: string,
-  options: { script: string; args?: string[]; env?: Record<string, string>; signal: AbortSignal },
+  options: {
+    script: string;
+    args?: string[];
+    nodeArgs?: string[];
+    env?: Record<string, string>;
+    signal: AbortSignal;
+  },
 ): Promise<Running> =>
   startScript({
     name,
     script: join(import.meta.dirname, options.script),
     args: options.args ?? [],
+    nodeArgs: options.nodeArgs ?? [],
     env: { ...process.env, ...options.env },
     logFile: join(own.folder, "logs", `${name}.log`),
     readyLine: /^listening (http:\S+)/,
@@ -58,6 +66,7 @@ export const startBarePeer = (
 ): Promise<Running> =>
   peer(own, "bare", {
     script: "bare-peer.ts",
+    nodeArgs: serviceHeap,
     env: { ...environment, BARE_ROUTES: JSON.stringify(routes) },
     signal,
   });

@@ -112,7 +112,7 @@ const run = async ({ say, signal }: BenchmarkRun) => {
     ])
       measured.push(await loadInTurns([ours, bare], options));
     const written = pairOf("POST /v1/policies, a key each", create);
-    const body = JSON.stringify(demoPolicies(airline.code)[0]);
+    const body = JSON.stringify(demoPolicies(airline.urn)[0]);
     const write = (target: Target, seconds: number) => writeForSeconds(target, body, seconds);
     measured.push(await loadInTurns([written.ours, written.bare], options, write));
     const memory = await memoryOfTokens(own, airline, say);

@@ -9,7 +9,7 @@ takesLong(t);
 t.test("a service that keeps dying houses everybody once", { timeout: 235_000 }, (t) =>
   runKillChain(t, {
     groups: 4,
-    pushPoints: ["after-commit@case.open", "after-commit@wave.run", "after-vendor-answer@*.book#2"],
+    pushPoints: ["after-commit@wave.run", "after-vendor-answer@*.book#2"],
     rollbackPoints: ["after-vendor-answer@*.cancel"],
     decisionPoints: ["after-commit@sub-case.accept-offer#2"],
   }),

@@ -49,7 +49,7 @@ export const ensureIssuerIndexes = async (documents: IssuerDocuments): Promise<v
       { key: { uid: 1 }, sparse: true },
       { key: { accountId: 1 }, sparse: true },
     ]),
-    documents.signIns.createIndexes([forgotten]),
+    documents.signIns.createIndexes([forgotten, { name: "userId", key: { userId: 1 } }]),
     documents.attempts.createIndexes([forgotten]),
     documents.devices.createIndexes([forgotten, { key: { userId: 1 } }]),
     documents.endings.createIndexes([forgotten]),

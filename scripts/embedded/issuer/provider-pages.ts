@@ -22,7 +22,9 @@ export const renderError = (ctx: KoaContextWithOIDC, out: ErrorOut): void => {
 export const renderLogout = (ctx: KoaContextWithOIDC, form: string): void => {
   const { state } = ctx.oidc.session ?? {};
   const back = (state as { postLogoutRedirectUri?: string } | undefined)?.postLogoutRedirectUri;
-  const isAsked = ctx.oidc.entities.IdTokenHint !== undefined;
+  // Anybody's ID token would do else, and sign out whoever follows a link.
+  const hint = ctx.oidc.entities.IdTokenHint?.payload.sub;
+  const isAsked = hint !== undefined && hint === ctx.oidc.session?.accountId;
   render(ctx, logoutPage(form, isAsked), back === undefined ? [] : [new URL(back).origin]);
 };
 

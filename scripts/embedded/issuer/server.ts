@@ -52,9 +52,11 @@ export const createIssuerServer = (parts: ServerParts): Server => {
   const { provider, log } = parts;
   const oidc = provider.callback();
   return createServer((request, response) => {
-    if (!request.url?.startsWith("/")) return void response.writeHead(400).end();
+    // Whole, not against a base: `//` alone would be taken for a host, and throws.
+    const target = `http://issuer${request.url}`;
+    if (!request.url?.startsWith("/") || !URL.canParse(target)) return void response.writeHead(400).end();
     speakAsIssuer(parts, request);
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://issuer");
+    const { pathname, searchParams } = new URL(target);
     const own = ownPage(parts, request, response, pathname, searchParams);
     if (own === undefined) return void oidc(request, response);
     own.catch((error: unknown) => {

@@ -51,6 +51,8 @@ export const stageOf = (
   rule: AirportOperatorRule,
 ): Stage => {
   if (signIn === undefined || user === undefined || user.disabledAt !== undefined) return { at: "password" };
+  // Taken away since, as by a reset of the factors: what was begun with it is over.
+  if (user.passwordHash === undefined) return { at: "password" };
   if (user.memberships.length === 0) return { at: "password" };
   const membership = membershipOf(signIn, user);
   if (membership === undefined) return { at: "organization", memberships: user.memberships };

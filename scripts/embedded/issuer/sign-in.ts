@@ -1,6 +1,8 @@
 /** Owns a sign-in from the first page to the last: what each step checks and what comes next. Rules are its neighbours', HTTP is server.ts's. */
+
 import type { Logger } from "pino";
 import { unseal } from "../../../actors/runtime/seal.ts";
+import { addressBlock } from "../../../gateway/http/address.ts";
 import { Attempts } from "./attempts.ts";
 import type { IssuerDocuments } from "./documents.ts";
 import { Enrolment } from "./enrolment.ts";
@@ -136,19 +138,20 @@ export class SignInDesk {
     const at = now();
     const again = (status: number, problem: string) => refused(status, passwordPage({ email, problem }));
     const account = normalEmail(email);
-    const failures = await this.#attempts.countOf("account", account, at);
     const user = await userByEmail(documents, email);
     const networks = await networksOfDevice(documents, user?._id ?? "nobody", browser.deviceToken, at);
     // The user's own browser is counted apart: strangers who guess must not lock the user out.
     const guesser = networks === undefined ? account : `${account} at ${browser.deviceToken}`;
+    const address = addressBlock(browser.address);
+    const failures = await this.#failuresOf(account, guesser, user, at);
     const until =
-      (await this.#attempts.begin("address", browser.address, at)) ??
+      (await this.#attempts.begin("address", address, at)) ??
       (await this.#attempts.begin("account", guesser, at));
     if (until !== undefined) return again(429, waitText(until, at));
     if (!(await verifyPassword(form.get("password") ?? "", user?.passwordHash)) || user === undefined)
       return again(401, "The e-mail address or the password is wrong.");
     await this.#attempts.forgive("account", guesser);
-    await this.#attempts.takeBack("address", browser.address);
+    await this.#attempts.takeBack("address", address);
     if (user.disabledAt !== undefined)
       return again(403, "Your access was withdrawn. Talk to your administrator.");
     if (user.memberships.length === 0)
@@ -170,6 +173,16 @@ export class SignInDesk {
       { upsert: true },
     );
     return { kind: "next" };
+  }
+
+  /** Passwords and codes that were wrong lately, from wherever. */
+  async #failuresOf(account: string, guesser: string, user: User | undefined, at: Date): Promise<number> {
+    const counts = await Promise.all([
+      this.#attempts.countOf("account", account, at),
+      guesser === account ? 0 : this.#attempts.countOf("account", guesser, at),
+      user === undefined ? 0 : this.#attempts.countOf("factor", user._id, at),
+    ]);
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   async #takeEnrolment(standing: Standing, signIn: SignIn, user: User, form: Form): Promise<SignInAnswer> {

@@ -50,7 +50,10 @@ export class TokenStore implements Adapter {
 
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds?: number): Promise<void> {
     const { jti, ...kept } = payload;
-    const { uid, accountId } = payload;
+    const { uid } = payload;
+    // An interaction that has been answered and not resumed is somebody's too.
+    const { login } = (payload.result ?? {}) as { login?: { accountId?: string } };
+    const accountId = payload.accountId ?? login?.accountId;
     // A session is also found by its `uid`, and needs its id then. The cookie that carries it is signed besides.
     const text = JSON.stringify(this.#model === "Session" ? payload : kept);
     const grantId = this.#model === "Grant" ? id : payload.grantId;

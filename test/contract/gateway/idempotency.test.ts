@@ -144,6 +144,7 @@ t.test("what is kept, and what may be sent again", async (t) => {
     ["another airport", "auth/foreign-airport", true],
     ["too many", "rate/exceeded", false],
     ["an outage", "upstream/unavailable", false],
+    ["lost races", "conflict/concurrent-write", false],
   ];
   for (const [what, code, isKept] of kinds) {
     await t.test(what, async (t) => {

@@ -1,4 +1,5 @@
 // Signing in page by page: each way in, and what is refused on the way.
+import { request } from "node:http";
 import { decodeJwt } from "jose";
 import t from "tap";
 import { issueRecoveryCodes } from "../../../scripts/embedded/issuer/recovery-codes.ts";
@@ -42,6 +43,34 @@ t.test("the pages: nothing foreign on them, and no script in them", async (t) =>
   const foreign = { Origin: "https://evil.example" };
   t.match(await console.browser.post(console.page, { step: "password" }, foreign), { status: 403 });
   t.match(await console.browser.post(console.page, { step: "x".repeat(40_000) }), { status: 413 });
+});
+
+t.test("request targets that are no path of ours end no process", async (t) => {
+  const { hostname, port } = new URL(issuer);
+  for (const path of ["//", "//:x", "///", "/\\", "//[", "/%", "/..%2f"]) {
+    const status = await new Promise<number>((resolve, reject) => {
+      const sent = request(
+        { host: hostname, port, path, headers: { Host: new URL(issuer).host } },
+        (response) => {
+          response.resume().on("end", () => resolve(response.statusCode ?? 0));
+        },
+      );
+      sent.on("error", reject).end();
+    });
+    t.ok(status >= 400 && status < 500, `${path}: ${status}`);
+  }
+});
+
+t.test("a sign-in that was begun before the factors were reset is over", async (t) => {
+  const eve = await under.person("eve", { places: [["XN", "ADMIN"]] });
+  const { console, shown } = await open(eve);
+  t.match(shown, { status: 200, text: /<h1>/ });
+  await under.change(eve, {
+    $set: { passkeys: [], recoveryCodes: [] },
+    $unset: { totp: "", passwordHash: "" },
+  });
+  t.match(await console.step({ step: "enrol-totp", code: "000000" }), { text: /name="password"/ });
+  t.match(await console.browser.get(console.page), { text: /name="password"/ });
 });
 
 t.test("what the console may ask for", async (t) => {

@@ -86,10 +86,16 @@ const user: User = {
   memberships: [place("XN", "AIRPORT_OPERATOR")],
   passkeys: [],
   recoveryCodes: ["x"],
+  passwordHash: "kept",
   totp: { secret: "sealed", lastStep: 0 },
   createdAt: now,
 };
 const signIn: SignIn = { _id: "i", userId: "u", signals: [], expiresAt: now };
+
+const without = (from: User, member: "passwordHash"): User => {
+  const { [member]: _, ...rest } = from;
+  return rest;
+};
 
 t.test("what a sign-in needs next", async (t) => {
   const admin = { ...user, memberships: [place("XN", "ADMIN")] };
@@ -99,6 +105,7 @@ t.test("what a sign-in needs next", async (t) => {
     ["nobody yet", undefined, undefined, "password"],
     ["no airline", signIn, { ...user, memberships: [] }, "password"],
     ["disabled meanwhile", { ...signIn, factor: "totp" }, { ...user, disabledAt: now }, "password"],
+    ["factors reset meanwhile", { ...signIn, factor: "totp" }, without(bare, "passwordHash"), "password"],
     ["nothing speaks against it", signIn, user, "finished"],
     ["a strange device", { ...signIn, signals: ["new-device"] }, user, "second-factor"],
     ["ADMIN", signIn, admin, "second-factor"],
