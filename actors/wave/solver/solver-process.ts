@@ -71,9 +71,10 @@ export class SolverProcess {
   #started(): ChildProcess {
     clearTimeout(this.#idle);
     if (this.#child !== undefined) return this.#child;
-    // Flags of this process are its own: the other's files are plain TypeScript. Numbers must keep their infinities.
+    // Flags and settings of this process are its own, secrets among them. Numbers must keep their infinities.
     const child = fork(new URL("./main.ts", import.meta.url), [], {
       execArgv: [],
+      env: {},
       serialization: "advanced",
     });
     // Between two waves nobody else listens; whoever asks next is told by the answer that doesn't come.
