@@ -22,7 +22,8 @@ await night.pushed(qz, smallFlight("QZ", "other", 1));
 await night.events.untilCount("review.opened", 1, { caseUrn });
 /** On a case that no request names: whatever happens to the others, this session lives on. */
 const aside = smallFlight("XN", "aside", 1);
-await night.pushed(xn, aside);
+const { caseUrn: asideUrn } = (await night.pushed(xn, aside)).body;
+await night.events.untilCount("review.opened", 1, { caseUrn: asideUrn });
 const traveller = travellersOf(aside.passengers)[0] ?? { pnr: "", lastName: "" };
 const tokens: Record<Route["surface"], string> = {
   operator: await night.operatorToken(xn.urn, "ADMIN"),
