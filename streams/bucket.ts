@@ -1,4 +1,5 @@
 /** Owns watched key-value buckets: what every process knows without asking, and learns of within moments. */
+import { setTimeout as delay } from "node:timers/promises";
 import { DeliverPolicy, JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream";
 import type { KV } from "@nats-io/kv";
 import type { Streams } from "./connection.ts";
@@ -20,13 +21,13 @@ export interface BucketWatcher<Value> {
   onRemoved?(key: string): void;
   /** Of an entry that is no JSON, or that `onValue` threw for. */
   onUnreadable(key: string, error: unknown): void;
-  /** The watch has ended and was not closed: nothing more is heard of until the process starts again. */
+  /** The watch has ended and was not closed, or could not be begun anew: nothing is heard of until a later try succeeds. */
   onEnd(error: unknown): void;
 }
 
 export interface Bucket<Value> {
   put(key: string, value: Value): Promise<void>;
-  /** False once the watch has ended, whatever ended it: what this process knows grows old then. */
+  /** False while there is no watch, whatever ended it: what this process knows grows old then. */
   live(): boolean;
   close(): void;
 }
@@ -34,18 +35,20 @@ export interface Bucket<Value> {
 const openBucket = (streams: Streams, name: string, { ttlMs = 0 }: BucketOptions): Promise<KV> =>
   streams.kv.create(name, { history: 1, ...(ttlMs === 0 ? {} : { ttl: ttlMs }) });
 
-/**
- * Opens (or makes) a bucket and calls back for each value that it holds; returns once all that it held have been told.
- * Later values follow as they are put, from whichever process. One that cannot be taken is told of and passed over: it
- * must not keep the others from being known.
- * @throws Error when it ends before all have been told, of which `onEnd` is not told
- */
-export const watchBucket = async <Value>(
+/** One reading of a bucket from what it holds now on. */
+interface Reading {
+  /** With why it ended, which may be that it was stopped. */
+  ended: Promise<unknown>;
+  stop(): void;
+}
+
+/** @throws Error when it ends before all that the bucket holds have been told */
+const readBucket = async <Value>(
   streams: Streams,
   name: string,
-  { onValue, onRemoved, onUnreadable, onEnd }: BucketWatcher<Value>,
-  options: BucketOptions = {},
-): Promise<Bucket<Value>> => {
+  { onValue, onRemoved, onUnreadable }: BucketWatcher<Value>,
+  options: BucketOptions,
+): Promise<Reading> => {
   const bucket = await openBucket(streams, name, options);
   const prefix = `$KV.${name}.`;
   // Not the client's own `watch`: that one hears nothing more once the server has lost its consumer.
@@ -60,8 +63,6 @@ export const watchBucket = async <Value>(
   });
   const primed = Promise.withResolvers<void>();
   if (held.values === 0) primed.resolve();
-  let isLive = true;
-  let isExpected = true;
   const reading = (async () => {
     for await (const message of messages) {
       const key = message.subject.slice(prefix.length);
@@ -74,22 +75,66 @@ export const watchBucket = async <Value>(
       if (message.info.pending === 0) primed.resolve();
     }
   })();
-  const ended = (error: unknown): void => {
-    isLive = false;
-    primed.reject(error);
-    if (!isExpected) onEnd(error);
-  };
-  reading.then(() => ended(new Error(`the watch of ${name} ended`)), ended);
+  // A lost consumer is made again by the client itself; after a lost bucket that would ask for the old one's numbers.
+  const lost = (async () => {
+    for await (const { type } of messages.status()) {
+      if (type === "stream_not_found") messages.stop(new Error(`the bucket ${name} is gone`));
+    }
+  })();
+  const ended = Promise.all([reading, lost]).then(
+    () => new Error(`the watch of ${name} ended`),
+    (error: unknown) => error,
+  );
+  void ended.then((error) => primed.reject(error));
   await primed.promise;
-  isExpected = false;
+  return { ended, stop: () => messages.stop() };
+};
+
+const watchAgainMs = 5000;
+
+/**
+ * Opens (or makes) a bucket and calls back for each value that it holds; returns once all that it held have been told.
+ * Later values follow as they are put, from whichever process. One that cannot be taken is told of and passed over: it
+ * must not keep the others from being known. A watch that ends is begun anew, with all that is held then, until the
+ * connection is closed.
+ * @throws Error when the first one ends before all have been told
+ */
+export const watchBucket = async <Value>(
+  streams: Streams,
+  name: string,
+  watcher: BucketWatcher<Value>,
+  options: BucketOptions = {},
+): Promise<Bucket<Value>> => {
+  const closing = new AbortController();
+  const isOver = (): boolean => closing.signal.aborted || streams.connection.isClosed();
+  let reading: Reading | undefined = await readBucket(streams, name, watcher, options);
+  const beginAgain = (): Promise<Reading | undefined> =>
+    readBucket(streams, name, watcher, options).catch((error) => {
+      watcher.onEnd(error);
+      return undefined;
+    });
+  const keep = async (): Promise<void> => {
+    while (reading !== undefined) {
+      const error = await reading.ended;
+      reading = undefined;
+      if (!closing.signal.aborted) watcher.onEnd(error);
+      while (reading === undefined && !isOver()) {
+        reading = await beginAgain();
+        if (reading === undefined) await delay(watchAgainMs, undefined, { ref: false });
+      }
+      if (closing.signal.aborted) reading?.stop();
+    }
+  };
+  void keep();
   return {
     put: async (key, value) => {
+      const bucket = await openBucket(streams, name, options);
       await bucket.put(key, JSON.stringify(value));
     },
-    live: () => isLive,
+    live: () => reading !== undefined,
     close: () => {
-      isExpected = true;
-      messages.stop();
+      closing.abort();
+      reading?.stop();
     },
   };
 };

@@ -38,7 +38,7 @@ export const watchPartnerTiers = async (
       const watched = await watchBucket<Entry>(streams, bucketName, {
         onValue: (clientId, { tier }) => tiers.set(clientId, checkedTier(tier)),
         onUnreadable: (clientId, error) => log.error({ clientId, err: error }, "tier not taken over"),
-        onEnd: (error) => watchLater(error),
+        onEnd: notHeardOf,
       });
       if (isClosed) watched.close();
       else bucket = watched;
@@ -46,9 +46,10 @@ export const watchPartnerTiers = async (
       watchLater(error);
     }
   };
+  const notHeardOf = (error: unknown): void => log.error({ err: error }, "partners' tiers are not heard of");
   const watchLater = (error: unknown): void => {
     if (isClosed) return;
-    log.error({ err: error }, "partners' tiers are not heard of");
+    notHeardOf(error);
     again = setTimeout(() => void watch(), watchAgainMs);
   };
   await within(watch(), primedWithinMs);

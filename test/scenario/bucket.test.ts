@@ -80,6 +80,25 @@ t.test("a watch that ends by itself tells so, and one that is closed does not", 
   await eventually("airlines, too", async () => (directory.live() ? "still live" : undefined));
 });
 
+t.test("a watch whose bucket is lost begins anew, and tells all that is held then", async (t) => {
+  const known: string[] = [];
+  const ends: unknown[] = [];
+  const watched = await watchBucket<number>(streams, "made-anew", {
+    onValue: (key, value) => void known.push(`${key}=${value}`),
+    onUnreadable: (key) => void t.fail(key),
+    onEnd: (error) => void ends.push(error),
+  });
+  await watched.put("a", 1);
+  await eventually("it is told", async () => (known.length === 1 ? undefined : known));
+  await streams.manager.streams.delete("KV_made-anew");
+  await eventually("the end is told", async () => (ends.length > 0 ? undefined : "nothing told"));
+  await eventually("it goes on", async () => (watched.live() ? undefined : "not live"));
+  await watched.put("b", 2);
+  await eventually("the later one is told", async () => (known.includes("b=2") ? undefined : known));
+  watched.close();
+  await eventually("it has ended", async () => (watched.live() ? "still live" : undefined));
+});
+
 t.test("entries past their age are gone, and waited for by nobody", async (t) => {
   const ignore = (): void => undefined;
   const watcher = { onValue: ignore, onUnreadable: ignore, onEnd: ended };
