@@ -34,6 +34,7 @@ const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
   kind: "case",
   collection,
   schemaVersion,
+  remembered: 16,
   commands,
   indexes: caseIndexes,
   decide,

@@ -30,6 +30,8 @@ export type Outgoing =
 export interface AuditNote {
   action: string;
   caseId?: string;
+  /** Default: the state's own `airport`, where it has one. */
+  airport?: string;
   reason?: string;
   before: unknown;
   after: unknown;
@@ -67,6 +69,11 @@ export interface Decider<State extends object, Event extends DomainEvent> {
   kind: UrnKind;
   collection: string;
   schemaVersion: number;
+  /**
+   * How many entities, written last, a process keeps in memory (`recent.ts`): for kinds that many small commands in a row
+   * go to. Default 0.
+   */
+  remembered?: number;
   /** Brings a document written by an older schema up to date; called only when the versions differ. */
   migrate?(state: State, from: number): State;
   /** Second words of the commands it takes. */

@@ -6,9 +6,18 @@ import { Problem } from "../../schemas/problems.ts";
 import { urn } from "../../schemas/urn.ts";
 import { commandSubject, eventSubject, internalSubject, splitName } from "../../streams/subjects.ts";
 import { type Clock, causedId, freshId } from "./clock.ts";
-import type { Change, Decider, DomainEvent, Outgoing, Received, Timer } from "./decider.ts";
+import {
+  type Change,
+  type Decider,
+  type DomainEvent,
+  NotYet,
+  type Outgoing,
+  type Received,
+  type Timer,
+} from "./decider.ts";
 import type { TenantDocuments } from "./documents.ts";
 import type { Faults } from "./faults.ts";
+import { Recent } from "./recent.ts";
 import type { Relay } from "./relay.ts";
 import { systemCommand } from "./send.ts";
 import { KeyedQueue } from "./serial.ts";
@@ -38,20 +47,27 @@ export interface HandlerOptions<State extends object, Event extends DomainEvent>
   log: Logger;
 }
 
+interface Handling<State extends object, Event extends DomainEvent> extends HandlerOptions<State, Event> {
+  recent: Recent<State>;
+}
+
 export const createHandler = <State extends object, Event extends DomainEvent>(
   options: HandlerOptions<State, Event>,
 ): Handler<State> => {
   const queue = new KeyedQueue();
+  const handling = { ...options, recent: new Recent<State>(options.decider.remembered ?? 0) };
   return (command) => {
     const key = command.entity || JSON.stringify(options.decider.locate?.(command) ?? command.id);
-    return queue.run(`${command.tenant}/${key}`, () => attempt(options, command));
+    return queue.run(`${command.tenant}/${key}`, () => attempt(handling, command));
   };
 };
 
 const attempt = async <State extends object, Event extends DomainEvent>(
-  options: HandlerOptions<State, Event>,
+  options: Handling<State, Event>,
   command: Command,
 ): Promise<Handled<State>> => {
+  const committed = await onRecent(options, command);
+  if (committed !== undefined) return committed;
   for (let race = 0; race < racesMax; race++) {
     const handled = await once(options, command);
     if (handled !== undefined) return handled;
@@ -60,17 +76,42 @@ const attempt = async <State extends object, Event extends DomainEvent>(
   throw new Problem("conflict/concurrent-write", "Others keep changing it. Load it again and repeat.");
 };
 
+/** What comes of the command on what this process wrote last, where that is a commit; else undefined. */
+const onRecent = async <State extends object, Event extends DomainEvent>(
+  options: Handling<State, Event>,
+  command: Command,
+): Promise<Handled<State> | undefined> => {
+  const recent = options.recent.take(command.tenant, command.entity);
+  if (recent === undefined) return undefined;
+  try {
+    const handled = await decided(options, command, recent);
+    return handled !== undefined && handled.meta.revision > recent.meta.revision ? handled : undefined;
+  } catch (error) {
+    if (error instanceof Problem || error instanceof NotYet) return undefined;
+    throw error;
+  }
+};
+
 const once = async <State extends object, Event extends DomainEvent>(
-  options: HandlerOptions<State, Event>,
+  options: Handling<State, Event>,
   command: Command,
 ): Promise<Handled<State> | undefined> => {
   const { decider } = options;
   const collection = options.documents(command.tenant).collection<Document>(decider.collection);
-  const now = options.clock.now();
-  const received: Received = { ...command, now };
   const filter = command.entity ? { _id: command.entity as never } : decider.locate?.(command);
   const document = filter === undefined ? null : await collection.findOne(filter);
-  const before = document === null ? undefined : loadedOf(document, decider);
+  return decided(options, command, document === null ? undefined : loadedOf(document, decider));
+};
+
+/** Undefined when another writer was first. */
+const decided = async <State extends object, Event extends DomainEvent>(
+  options: Handling<State, Event>,
+  command: Command,
+  before: Loaded<State> | undefined,
+): Promise<Handled<State> | undefined> => {
+  const { decider } = options;
+  const now = options.clock.now();
+  const received: Received = { ...command, now };
   if (before !== undefined && isHandled(before.meta.handled, command.id, now)) {
     // It comes again because a process died with it: what that one had yet to publish needn't wait for the sweep.
     if (before.meta.outbox.length > 0) void options.relay(command.tenant).relay(before.meta);
@@ -91,12 +132,13 @@ const once = async <State extends object, Event extends DomainEvent>(
 
 /** One write for all that follows from the decision; undefined when another writer was first. */
 const commitEvents = async <State extends object, Event extends DomainEvent>(
-  options: HandlerOptions<State, Event>,
+  options: Handling<State, Event>,
   command: Received,
   decision: { entity: string; before: Loaded<State> | undefined; events: Event[] },
 ): Promise<Handled<State> | undefined> => {
   const { decider } = options;
   const { entity, before, events } = decision;
+  options.recent.take(command.tenant, entity);
   const after = events.reduce<State | undefined>(decider.evolve, before?.state) as State;
   const change: Change<State, Event> = { id: entity, command, before: before?.state, after, events };
   const timers = decider.timers?.(after) ?? [];
@@ -114,7 +156,13 @@ const commitEvents = async <State extends object, Event extends DomainEvent>(
   });
   if (meta === undefined) return undefined;
   options.faults("after-commit", command.name);
-  void options.relay(command.tenant).relay(meta);
+  options.recent.put(command.tenant, { meta, state: after, stored: after });
+  void options
+    .relay(command.tenant)
+    .relay(meta)
+    .then((whole) => {
+      if (whole) options.recent.published(command.tenant, entity, meta.outboxCount);
+    });
   options.scheduleTimers(command.tenant, entity, timers);
   return { state: after, meta, repeated: false };
 };
@@ -162,10 +210,11 @@ const auditOf = <State extends object, Event extends DomainEvent>(
   decider: Decider<State, Event>,
   change: Change<State, Event>,
 ): Outgoing | undefined => {
-  const { id: entity, command } = change;
+  const { id: entity, command, after } = change;
   const note = decider.audit?.(change);
   if (note === null || (note === undefined && command.principal.surface === "system")) return undefined;
   const given = (command.data as { reason?: unknown } | null)?.reason;
+  const airport = note?.airport ?? (after as { airport?: unknown }).airport;
   return {
     to: "internal",
     type: "audit.recorded",
@@ -177,6 +226,7 @@ const auditOf = <State extends object, Event extends DomainEvent>(
       principal: command.principal.urn,
       surface: command.principal.surface,
       role: command.principal.role,
+      ...(typeof airport === "string" ? { airport } : {}),
       reason: note?.reason ?? (typeof given === "string" ? given : undefined),
       before: note?.before ?? null,
       after: note?.after ?? null,

@@ -91,6 +91,9 @@ export const loadedOf = <State extends object>(
   return { meta: meta as unknown as Meta, state: current, stored: state };
 };
 
+const metaOf = (document: Document): Meta =>
+  Object.fromEntries(Object.entries(document).filter(([name]) => metaFields.has(name))) as unknown as Meta;
+
 /** The new meta of a committed change, or undefined when another writer was first: load again and decide again. */
 export const commit = async <State extends object>(
   collection: Collection<Document>,
@@ -133,7 +136,7 @@ const insert = async <State extends object>(
   const document = firstDocument(schemaVersion, change);
   try {
     await collection.insertOne(document as unknown as Document);
-    return document;
+    return metaOf(document);
   } catch (error) {
     if ((error as { code?: number }).code === 11000) return undefined;
     throw error;
@@ -182,6 +185,8 @@ const update = async <State extends object>(
     ...before.meta,
     revision: before.meta.revision + 1,
     version,
+    schemaVersion,
+    handled: [...kept, handled],
     outbox: [...before.meta.outbox, ...outbox],
     outboxCount: before.meta.outboxCount + outbox.length,
     ...(due === undefined ? { nextDueAt: undefined as never } : { nextDueAt: due }),

@@ -24,6 +24,7 @@ const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> =>
   kind: "sub-case",
   collection,
   schemaVersion,
+  remembered: 256,
   commands,
   indexes: subCaseIndexes,
   gather: (command, state) => gatherManualFacts(context, command, state),

@@ -1,0 +1,133 @@
+// What a process remembers of its own writes: it saves a read, and never decides what only the document can say.
+import type { Document } from "mongodb";
+import { pino } from "pino";
+import t from "tap";
+import type { Decider } from "../../../actors/runtime/decider.ts";
+import type { TenantDocuments } from "../../../actors/runtime/documents.ts";
+import { createHandler } from "../../../actors/runtime/handle.ts";
+import { Recent } from "../../../actors/runtime/recent.ts";
+import type { Relay } from "../../../actors/runtime/relay.ts";
+import type { Meta, OutboxEntry } from "../../../actors/runtime/store.ts";
+import { Problem } from "../../../schemas/problems.ts";
+import { evening, received } from "../../harness/given.ts";
+
+interface Seats {
+  taken: number;
+}
+
+/** A vehicle of three seats in a document that other processes write, too. */
+const vehicle = (remembered: number) => {
+  let document: Document = {
+    ...{ _id: "XN-1", revision: 1, version: 1, schemaVersion: 1 },
+    ...{ handled: [], outbox: [], outboxCount: 0, taken: 0 },
+  };
+  let reads = 0;
+  const relayed: number[][] = [];
+  let relayWorks = true;
+  const collection = {
+    findOne: async () => {
+      reads++;
+      return structuredClone(document);
+    },
+    updateOne: async ({ revision }: Document, { $set, $push }: Document) => {
+      if (revision !== document.revision) return { matchedCount: 0 };
+      const outbox = [...document.outbox, ...($push.outbox?.$each ?? [])];
+      document = { ...document, ...$set, outbox, handled: [...document.handled, $push.handled] };
+      return { matchedCount: 1 };
+    },
+  };
+  const decider: Decider<Seats, { type: string }> = {
+    actor: "vehicle",
+    kind: "wave",
+    collection: "vehicles",
+    schemaVersion: 1,
+    remembered,
+    commands: ["take"],
+    indexes: [],
+    decide: (state) => {
+      if (state?.taken === 3) throw new Problem("conflict/state", "It is full.");
+      return [{ type: "vehicle.taken" }];
+    },
+    evolve: (state) => ({ taken: (state?.taken ?? 0) + 1 }),
+    outgoing: () => [{ to: "internal", type: "vehicle.taken", id: "XN-1", data: {} }],
+    audit: () => null,
+    view: (state) => state,
+  };
+  const relay = async ({ outbox }: Meta): Promise<boolean> => {
+    relayed.push(outbox.map(({ n }: OutboxEntry) => n));
+    return relayWorks;
+  };
+  const handle = createHandler<Seats, { type: string }>({
+    decider,
+    documents: () => ({ collection: () => collection }) as unknown as TenantDocuments,
+    relay: () => ({ relay }) as unknown as Relay,
+    scheduleTimers: () => undefined,
+    clock: { now: () => evening },
+    faults: () => undefined,
+    log: pino({ level: "silent" }),
+  });
+  return {
+    take: (id: string) => handle({ ...received("vehicle.take", {}, { entity: "XN-1" }), id }),
+    /** As another process does. */
+    write: (change: object) => {
+      document = { ...document, ...change, revision: document.revision + 1 };
+    },
+    breakRelay: () => {
+      relayWorks = false;
+    },
+    reads: () => reads,
+    document: () => document,
+    relayed,
+  };
+};
+
+t.test("commands in a row read the document once", async (t) => {
+  const { take, reads, document } = vehicle(10);
+  for (const id of ["a", "b", "c"]) await take(id);
+  t.equal(reads(), 1);
+  t.match(document(), { taken: 3, revision: 4, version: 4, outboxCount: 3 });
+  const forgetful = vehicle(0);
+  for (const id of ["a", "b", "c"]) await forgetful.take(id);
+  t.equal(forgetful.reads(), 3, "an actor that does not ask for it remembers nothing");
+});
+
+t.test("another process has written meanwhile", async (t) => {
+  const { take, write, document } = vehicle(10);
+  await take("a");
+  write({ taken: 2 });
+  t.match(await take("b"), { state: { taken: 3 } }, "the commit fails, and it is decided on what stands");
+  t.equal(document().taken, 3);
+  write({ taken: 0 });
+  t.match(await take("c"), { state: { taken: 1 } }, "a refusal counts only of what stands");
+});
+
+t.test("a command that comes again is the same one", async (t) => {
+  const { take, document } = vehicle(10);
+  t.match(await take("a"), { repeated: false });
+  t.match(await take("a"), { repeated: true, state: { taken: 1 } });
+  t.equal(document().taken, 1);
+  await take("b");
+  t.match(await take("a"), { repeated: true, state: { taken: 2 } }, "whatever came between");
+});
+
+t.test("the outbox goes on where it stood", async (t) => {
+  const working = vehicle(10);
+  for (const id of ["a", "b"]) await working.take(id);
+  t.strictSame(working.relayed, [[1], [2]], "what has left is not brought again");
+  const stalled = vehicle(10);
+  stalled.breakRelay();
+  for (const id of ["a", "b"]) await stalled.take(id);
+  t.strictSame(stalled.relayed, [[1], [1, 2]], "what has not left comes before the next");
+});
+
+t.test("only so many are remembered, and what is taken is gone", async (t) => {
+  const recent = new Recent<Seats>(2);
+  const loaded = (id: string) =>
+    ({ meta: { _id: id, outbox: [{ n: 1 }, { n: 2 }] } as Meta, state: { taken: 0 }, stored: {} }) as const;
+  for (const id of ["XN-1", "XN-2", "XN-3"]) recent.put("XN", loaded(id));
+  t.equal(recent.take("XN", "XN-1"), undefined, "the oldest has made place");
+  recent.published("XN", "XN-2", 1);
+  t.match(recent.take("XN", "XN-2")?.meta.outbox, [{ n: 2 }]);
+  t.equal(recent.take("XN", "XN-2"), undefined);
+  t.equal(recent.take("QZ", "XN-3"), undefined, "another airline's is another");
+});
