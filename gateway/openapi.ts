@@ -208,7 +208,12 @@ const successOf = (route: Route, components: Components): Json => ({
         }
       : {}),
   },
-  content: { [route.produces ?? "application/json"]: { schema: components.use(route.response) } },
+  content: {
+    [route.produces ?? "application/json"]: {
+      schema: components.use(route.response),
+      ...(route.produces === undefined ? { example: exampleOf(route.response) } : {}),
+    },
+  },
 });
 
 /** One response per status; its codes stand as named examples. */

@@ -26,9 +26,11 @@ interface Operation {
   operationId: string;
   security: object[];
   parameters: { name: string; in: string }[];
-  requestBody?: { content: Record<string, { schema: { $ref?: string }; example: unknown }> };
-  responses: Record<string, { description: string }>;
+  requestBody?: { content: Described };
+  responses: Record<string, { description: string; content?: Described }>;
 }
+
+type Described = Record<string, { schema: object; example?: unknown }>;
 
 const described = surfaces.map((surface) => {
   const document = describeSurface(surface, allRoutes, settings);
@@ -50,12 +52,20 @@ for (const { surface, document, paths } of described) {
   t.test(`${surface}: examples fit their schemas`, async (t) => {
     const ajv = addFormats.default(new Ajv2020({ strict: false }));
     ajv.addSchema({ ...document, $id: "https://stopover.test/description" });
+    const check = (name: string, place: string, content: Described | undefined): void => {
+      const described = content?.["application/json"];
+      if (described === undefined) return;
+      const pointer = `#/paths/${place}/content/application~1json/schema`;
+      const fits = ajv.getSchema(`https://stopover.test/description${encodeURI(pointer)}`);
+      t.ok(fits?.(described.example), `${name}: ${JSON.stringify(fits?.errors)}`);
+      t.notMatch(JSON.stringify(described.example), /"text"/, `${name}: each member tells something`);
+    };
     for (const [path, item] of Object.entries(paths))
-      for (const [method, { requestBody }] of Object.entries(item)) {
-        if (requestBody === undefined) continue;
-        const pointer = `#/paths/${path.replaceAll("~", "~0").replaceAll("/", "~1")}/${method}/requestBody/content/application~1json/schema`;
-        const fits = ajv.getSchema(`https://stopover.test/description${encodeURI(pointer)}`);
-        t.ok(fits?.(requestBody.content["application/json"]?.example), `${method} ${path}`);
+      for (const [method, { requestBody, responses }] of Object.entries(item)) {
+        const place = `${path.replaceAll("~", "~0").replaceAll("/", "~1")}/${method}`;
+        check(`${method} ${path}`, `${place}/requestBody`, requestBody?.content);
+        for (const [status, { content }] of Object.entries(responses))
+          check(`${method} ${path} ${status}`, `${place}/responses/${status}`, content);
       }
   });
 }
