@@ -1,4 +1,4 @@
-/** Owns the published OpenAPI 3.1 descriptions, made from the route tables once at start (contract, "Versioning"). */
+/** Owns the published OpenAPI 3.1 descriptions, made from the route tables (contract, "Versioning"). */
 import type { TObject, TSchema } from "typebox";
 import { ProblemResponse } from "../schemas/problem-response.ts";
 import { type ProblemCode, problems } from "../schemas/problems.ts";
@@ -35,7 +35,7 @@ export const describeSurface = (
   routes: readonly Route[],
   settings: DescriptionSettings,
 ): Json => {
-  const components = new Components();
+  const components = new Components(settings.errorsBase);
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     if (route.surface !== surface && !route.describedIn?.includes(surface)) continue;
@@ -45,7 +45,7 @@ export const describeSurface = (
       const place = { operationId, prefix: route.prefixes[index] ?? "" };
       paths[path] = {
         ...paths[path],
-        [route.method]: operation(route, place, components, settings.errorsBase),
+        [route.method]: operation(route, place, components),
       };
     }
   }
@@ -54,7 +54,7 @@ export const describeSurface = (
     info: { title: titles[surface], version: "1" },
     servers: serversOf(surface, settings),
     paths,
-    components: { schemas: components.schemas, securitySchemes: securitySchemes(surface, settings) },
+    components: { ...components.used, headers, securitySchemes: securitySchemes(surface, settings) },
   };
 };
 
@@ -100,12 +100,7 @@ interface Place {
   prefix: string;
 }
 
-const operation = (
-  route: Route,
-  { operationId, prefix }: Place,
-  components: Components,
-  errorsBase: string,
-): Json => ({
+const operation = (route: Route, { operationId, prefix }: Place, components: Components): Json => ({
   operationId,
   summary: route.summary,
   description: route.description,
@@ -122,7 +117,7 @@ const operation = (
     ...(isTagged(route)
       ? { 304: { description: "It is as it was: the tag in `If-None-Match` stands." } }
       : {}),
-    ...problemResponses(route, components, errorsBase),
+    ...problemResponses(route, components),
   },
 });
 
@@ -175,39 +170,37 @@ const requestBody = (body: TObject, components: Components): Json => ({
   content: { "application/json": { schema: components.use(body), example: exampleOf(body) } },
 });
 
-const everyHeader: Json = {
+const headers: Json = {
   traceparent: { description: "W3C Trace Context.", schema: { type: "string" } },
   "X-RateLimit-Remaining": {
     description: "Requests that may follow at once, by the tightest limit that this one counts in.",
     schema: { type: "integer", minimum: 0 },
   },
+  "Retry-After": { description: "Seconds.", schema: { type: "integer", minimum: 1 } },
+  "Idempotency-Replayed": {
+    description: "Present when this answer was kept of an earlier request with the same key.",
+    schema: { type: "string", enum: ["true"] },
+  },
+  ETag: {
+    description: "The entity's version where it has one, with a digest of what is shown.",
+    schema: { type: "string" },
+  },
 };
 
-const retryAfterHeader: Json = {
-  "Retry-After": { description: "Seconds.", schema: { type: "integer", minimum: 1 } },
-};
+const headersNamed = (...names: string[]): Json =>
+  Object.fromEntries(
+    ["traceparent", "X-RateLimit-Remaining", ...names].map((name) => [
+      name,
+      { $ref: `#/components/headers/${name}` },
+    ]),
+  );
 
 const successOf = (route: Route, components: Components): Json => ({
   description: route.summary,
-  headers: {
-    ...everyHeader,
-    ...(takesIdempotencyKey(route)
-      ? {
-          "Idempotency-Replayed": {
-            description: "Present when this answer was kept of an earlier request with the same key.",
-            schema: { type: "string", enum: ["true"] },
-          },
-        }
-      : {}),
-    ...("command" in route || isTagged(route)
-      ? {
-          ETag: {
-            description: "The entity's version where it has one, with a digest of what is shown.",
-            schema: { type: "string" },
-          },
-        }
-      : {}),
-  },
+  headers: headersNamed(
+    ...(takesIdempotencyKey(route) ? ["Idempotency-Replayed"] : []),
+    ...("command" in route || isTagged(route) ? ["ETag"] : []),
+  ),
   content: {
     [route.produces ?? "application/json"]: {
       schema: components.use(route.response),
@@ -217,7 +210,7 @@ const successOf = (route: Route, components: Components): Json => ({
 });
 
 /** One response per status; its codes stand as named examples. */
-const problemResponses = (route: Route, components: Components, errorsBase: string): Json => {
+const problemResponses = (route: Route, components: Components): Json => {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of problemsOf(route)) {
     const { status } = problems[code];
@@ -229,13 +222,11 @@ const problemResponses = (route: Route, components: Components, errorsBase: stri
       status,
       {
         description: codes.map((code) => `\`${code}\`: ${problems[code].title}`).join("; "),
-        headers: { ...everyHeader, ...(status === 429 || status === 503 ? retryAfterHeader : {}) },
+        headers: headersNamed(...(status === 429 || status === 503 ? ["Retry-After"] : [])),
         content: {
           "application/problem+json": {
             schema,
-            examples: Object.fromEntries(
-              codes.map((code) => [code, { value: problemExample(code, errorsBase) }]),
-            ),
+            examples: Object.fromEntries(codes.map((code) => [code, components.problem(code)])),
           },
         },
       },
@@ -251,12 +242,29 @@ const problemExample = (code: ProblemCode, errorsBase: string): Json => ({
   instance: "urn:correlation:01JD0000000000000000000000",
 });
 
-/** Schemas with a title are written once and referred to. */
+/** What stands once and is referred to: schemas with a title, problems' examples. */
 class Components {
-  readonly schemas: Record<string, unknown> = {};
+  readonly used = { schemas: {} as Record<string, unknown>, examples: {} as Record<string, unknown> };
+  readonly #errorsBase: string;
+  /** A route is described once for each of its paths, and many share a schema. */
+  readonly #collected = new Map<TSchema, unknown>();
+
+  constructor(errorsBase: string) {
+    this.#errorsBase = errorsBase;
+  }
 
   use(schema: TSchema): unknown {
-    return this.#collect(plain(schema));
+    const found = this.#collected.get(schema);
+    if (found !== undefined) return found;
+    const collected = this.#collect(plain(schema));
+    this.#collected.set(schema, collected);
+    return collected;
+  }
+
+  problem(code: ProblemCode): unknown {
+    const name = code.replace("/", ".");
+    this.used.examples[name] ??= { value: problemExample(code, this.#errorsBase) };
+    return { $ref: `#/components/examples/${name}` };
   }
 
   #collect(node: unknown): unknown {
@@ -267,10 +275,10 @@ class Components {
     );
     // A member may be called "title" too: there it is a schema, not a text.
     if (typeof collected.title !== "string") return collected;
-    const known = this.schemas[collected.title];
+    const known = this.used.schemas[collected.title];
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(collected))
       throw new Error(`two schemas are titled ${collected.title}`);
-    this.schemas[collected.title] = collected;
+    this.used.schemas[collected.title] = collected;
     return { $ref: `#/components/schemas/${collected.title}` };
   }
 }

@@ -96,14 +96,15 @@ export const createPipeline = (parts: PipelineParts) => {
     }
     // Asked for at once, the lease itself tells whether the key is new: one way to the bucket less.
     if (quota.hasRoom()) return countedOnce(write, trace, run, quota);
-    // Past the limit only what was answered before is answered, and no key is noted.
+    // Past the limit only what was answered before is answered, and no key is noted; each look counts as a retry.
+    quota.takeRetry();
     const standing = await replays.find(write);
     if ("answer" in standing) return standing.answer;
     quota.take();
     return replays.once(write, standing.revision, trace, run);
   };
 
-  /** Counted before its body is waited for, so that no more are let in than may run; a retry gives its token back. */
+  /** Counted before its body is waited for, so that no more are let in than may run; a retry counts as one instead. */
   const countedOnce = async (
     write: KeyedWrite,
     trace: Trace,
@@ -112,17 +113,18 @@ export const createPipeline = (parts: PipelineParts) => {
   ): Promise<HttpAnswer> => {
     quota.take();
     let isRetry = true;
+    let answer: HttpAnswer;
     try {
-      return await replays.once(write, 0, trace, () => {
+      answer = await replays.once(write, 0, trace, () => {
         isRetry = false;
         return run();
       });
     } catch (error) {
-      isRetry &&= error instanceof Problem && error.code === "conflict/in-flight";
+      if (isRetry && error instanceof Problem && error.code === "conflict/in-flight") quota.exemptRetry();
       throw error;
-    } finally {
-      if (isRetry) quota.giveBack();
     }
+    if (isRetry) quota.exemptRetry();
+    return answer;
   };
 
   return async (exchange: Exchange): Promise<void> => {
@@ -138,7 +140,7 @@ export const createPipeline = (parts: PipelineParts) => {
       const problem = quota.refusalOf(asProblem(error, exchange, trace, parts.log));
       answer = parts.tellProblem(problem, trace.correlationUrn);
     }
-    exchange.respond({
+    const sending = exchange.respond({
       ...answer,
       headers: [
         ...answer.headers,
@@ -147,6 +149,10 @@ export const createPipeline = (parts: PipelineParts) => {
         ["traceparent", trace.traceparent],
         ["X-RateLimit-Remaining", String(quota.remaining())],
       ],
+    });
+    await sending?.catch((error) => {
+      const { correlationUrn } = trace;
+      parts.log.error({ correlationUrn, path: exchange.path, err: error }, "answer broken off");
     });
   };
 };

@@ -17,6 +17,7 @@ import { createCrossOrigin } from "./checks/cross-origin.ts";
 import { createReplays } from "./checks/replay.ts";
 import { type CompiledRoute, compileRoute } from "./compile-route.ts";
 import { createDispatch, type Dispatch, type StageCommand } from "./dispatch.ts";
+import { createExportAudit } from "./handlers/export-audit.ts";
 import { createRouteHandler, type Handlers } from "./handlers/handlers.ts";
 import { createIssueAccessToken } from "./handlers/issue-access-token.ts";
 import { createLogIn } from "./handlers/log-in.ts";
@@ -116,8 +117,9 @@ const createHandlers = (parts: GatewayParts, dispatch: Dispatch, keys: SurfaceKe
   return {
     logIn: createLogIn(dispatch, closedCases, createCaptchaVerifier(config), signSession),
     issueAccessToken: createIssueAccessToken(dispatch, tenants, config.PARTNER_AUDIENCE, signToken),
+    exportAudit: createExportAudit(dispatch),
     showKeySet: createShowKeySet(keys),
-    showDescription: createShowDescription(describeAll(config, parts.routes ?? allRoutes)),
+    showDescription: createShowDescription(surfaces, describing(config, parts.routes ?? allRoutes)),
     reportLiveness,
     reportReadiness: createReportReadiness(parts.readiness),
   };
@@ -133,13 +135,10 @@ const createRouter = (routes: readonly Route[]): Router<CompiledRoute> => {
   return router;
 };
 
-const describeAll = (config: Config, routes: readonly Route[]): ReadonlyMap<string, Buffer> => {
+const surfaces: readonly DocumentedSurface[] = ["operator", "passenger", "partner"];
+
+const describing = (config: Config, routes: readonly Route[]) => {
   const settings = { baseUrl: config.BASE_URL, authUrl: config.AUTH_URL, errorsBase: config.ERRORS_BASE };
-  const surfaces: DocumentedSurface[] = ["operator", "passenger", "partner"];
-  return new Map(
-    surfaces.map((surface) => [
-      surface,
-      Buffer.from(JSON.stringify(describeSurface(surface, routes, settings))),
-    ]),
-  );
+  return (surface: DocumentedSurface): Buffer =>
+    Buffer.from(JSON.stringify(describeSurface(surface, routes, settings)));
 };

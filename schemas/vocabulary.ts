@@ -168,3 +168,9 @@ export const Reason = Type.String({
   maxLength: 500,
   examples: ["Confirmed with the duty manager"],
 });
+
+export const GroupId = Type.String({
+  pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$",
+  examples: ["K7QX2M"],
+  description: "Opaque.",
+});

@@ -1,10 +1,9 @@
 /** Runs the service: gateway, actors or both in one process, as ROLE says; configured by the environment alone. */
 import { ServiceBroker } from "moleculer";
-import { destination, type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import { openDocuments } from "../actors/runtime/documents.ts";
 import { actorFactories, startActors } from "../actors/start.ts";
 import { type Config, Environment, readConfig } from "../config/config.ts";
-import { settingsReference } from "../config/reference.ts";
 import { reachesAll } from "../gateway/dispatch.ts";
 import { actionOf } from "../gateway/route.ts";
 import { allRoutes } from "../gateway/routes/all.ts";
@@ -17,7 +16,7 @@ import { openKeptAnswers } from "../streams/kept-answers.ts";
 import { watchPartnerTiers } from "../streams/partner-tiers.ts";
 import { openRevocations } from "../streams/revocations.ts";
 import { openTenantDirectory } from "../streams/tenant-directory.ts";
-import { stopWithParent } from "./supervisor/parent-watch.ts";
+import { runAsProcess, type Serving } from "./supervisor/own-process.ts";
 
 /** A gateway without the actors behind its routes would refuse what others could answer. */
 const actionsServed = new Set(allRoutes.map(actionOf).filter((name) => name !== undefined));
@@ -47,10 +46,7 @@ const createBroker = (config: Config, log: Logger): ServiceBroker =>
   });
 
 /** Starts what the role names, in the order in which each needs the others; returns the way to stop it all. */
-const start = async (
-  config: Config,
-  log: Logger,
-): Promise<{ address: string; stop: () => Promise<void> }> => {
+const start = async (config: Config, log: Logger): Promise<Serving> => {
   const role = roleOf(config.ROLE);
   const streams = await openStreams(config.NATS_URL, `stopover-${config.ROLE}`);
   const tenants = await openTenantDirectory(streams, log);
@@ -117,38 +113,11 @@ const start = async (
   };
 };
 
-const main = async (): Promise<void> => {
-  if (process.argv.includes("--help")) {
-    console.log(
-      `Runs the service, configured by the environment alone.\n\n${settingsReference(Environment)}`,
-    );
-    return;
-  }
-  const config = readConfig();
-  const log = pino(
-    { level: config.LOG_LEVEL, base: { role: config.ROLE } },
-    destination({ dest: 2, sync: false }),
-  );
-  const service = await start(config, log);
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    service.stop().then(
-      () => process.exit(0),
-      (error) => {
-        log.error({ err: error }, "stopping failed");
-        process.exit(1);
-      },
-    );
-  };
-  process.once("SIGTERM", stop);
-  process.once("SIGINT", stop);
-  stopWithParent(stop);
-  process.stdout.write(`ready ${service.address}\n`);
-};
-
-main().catch((error: unknown) => {
-  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+await runAsProcess({
+  name: "the service",
+  settings: Environment,
+  readConfig,
+  roleOf: ({ ROLE }) => ROLE,
+  readyWord: "ready",
+  start,
 });

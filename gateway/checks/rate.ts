@@ -3,7 +3,7 @@ import type { Principal, Trace } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { AlertPartner } from "../rates/partner-alerts.ts";
-import { type CountedRoute, limitMet, type Rates, remainingOf } from "../rates/rates.ts";
+import { type CountedAs, type CountedRoute, limitMet, type Rates, remainingOf } from "../rates/rates.ts";
 import type { TokenBucket } from "../rates/token-bucket.ts";
 
 /** Of a route: `public` callers are known by nothing but their address. */
@@ -51,14 +51,33 @@ export class Quota {
       this.#remaining = remainingOf(buckets);
       return;
     }
-    try {
-      this.#remaining = this.#rates.take(buckets);
-    } catch (error) {
-      this.#remaining = 0;
-      if (this.#caller?.surface === "partner")
-        this.#alertPartner(this.#caller, limitMet(buckets), this.#now, this.#trace);
-      throw error;
+    this.#remaining = this.#takeFrom(buckets);
+  }
+
+  /**
+   * Counts a keyed retry, or what may be one, among the retries: their limit is as high as the quota, and their own. Past
+   * both, the quota is what is told, since nobody need know that this was a retry.
+   * @throws Problem rate/exceeded; then nothing was taken
+   */
+  takeRetry(): void {
+    const retries = this.#buckets("retries");
+    if (remainingOf(retries) > 0) {
+      this.#takeFrom(retries);
+      return;
     }
+    this.#isCounted = true;
+    this.#takeFrom(this.hasRoom() ? retries : this.#buckets());
+  }
+
+  /**
+   * What was counted turned out to be a keyed retry: it is exempt (contract, "Limits") and counts among the retries instead.
+   * One past the limit of retries stays counted: else looking keys up would have no end.
+   * @throws Problem rate/exceeded
+   */
+  exemptRetry(): void {
+    this.takeRetry();
+    this.#rates.giveBack(this.#buckets());
+    this.#remaining = undefined;
   }
 
   /**
@@ -78,22 +97,28 @@ export class Quota {
     }
   }
 
-  /** What was taken is there again: a keyed retry is exempt (contract, "Limits"). */
-  giveBack(): void {
-    this.#rates.giveBack(this.#buckets());
-    this.#remaining = undefined;
-  }
-
   /** Whole tokens left in the tightest bucket that the request counts in, or would. */
   remaining(): number {
     this.#remaining ??= remainingOf(this.#buckets());
     return this.#remaining;
   }
 
-  #buckets(): TokenBucket[] {
+  /** @returns whole tokens left @throws Problem rate/exceeded */
+  #takeFrom(buckets: readonly TokenBucket[]): number {
+    try {
+      return this.#rates.take(buckets);
+    } catch (error) {
+      this.#remaining = 0;
+      if (this.#caller?.surface === "partner")
+        this.#alertPartner(this.#caller, limitMet(buckets), this.#now, this.#trace);
+      throw error;
+    }
+  }
+
+  #buckets(as: CountedAs = "requests"): TokenBucket[] {
     const nowMs = this.#now.getTime();
     if (this.#caller !== undefined && this.#route !== undefined)
-      return this.#rates.ofCaller(this.#caller, this.#route, nowMs);
+      return this.#rates.ofCaller(this.#caller, this.#route, nowMs, as);
     return this.#rates.ofAddress(this.#exchange.address(), nowMs);
   }
 }

@@ -3,6 +3,7 @@ import { Problem } from "../../schemas/problems.ts";
 import type { KeyRing } from "../auth/key-ring.ts";
 import type { CheckedRequest } from "../dispatch.ts";
 import type { HttpAnswer } from "../http/exchange.ts";
+import type { DocumentedSurface } from "../route.ts";
 import type { KeySetFile } from "../routes/platform.ts";
 import { answer, type Handler } from "./handlers.ts";
 
@@ -24,18 +25,21 @@ export const createShowKeySet =
     return answer(request, { ok: { keys } });
   };
 
-/** @param documents ready to send, by surface */
-export const createShowDescription =
-  (documents: ReadonlyMap<string, Buffer>): Handler =>
-  async (request) => {
-    const body = documents.get(String(request.params.surface));
-    if (body === undefined)
-      throw new Problem(
-        "not-found/resource",
-        `There is a description of ${[...documents.keys()].join(", ")}.`,
-      );
+/** @param describe makes a surface's description, ready to send: asked once, when somebody wants it first */
+export const createShowDescription = (
+  surfaces: readonly DocumentedSurface[],
+  describe: (surface: DocumentedSurface) => Buffer,
+): Handler => {
+  const made = new Map<DocumentedSurface, Buffer>();
+  return async (request) => {
+    const surface = surfaces.find((name) => name === String(request.params.surface));
+    if (surface === undefined)
+      throw new Problem("not-found/resource", `There is a description of ${surfaces.join(", ")}.`);
+    const body = made.get(surface) ?? describe(surface);
+    made.set(surface, body);
     return fixed(request, body);
   };
+};
 
 export const reportLiveness: Handler = async (request) => answer(request, { ok: { status: "live" } });
 

@@ -20,9 +20,9 @@ export interface CountedRoute {
   rate: "read" | "write" | "exempt";
 }
 
-/** About 25 MB when all of them are there. */
+/** Of one store; about 25 MB when all of them are there. */
 const keysMax = 100_000;
-/** Full buckets are looked for among this many at each interval. */
+/** Full buckets are looked for among this many of a store at each interval. */
 const looksMax = 2000;
 
 interface LimitPair {
@@ -30,39 +30,61 @@ interface LimitPair {
   write: Limit;
 }
 
+/** What a caller's request counts as. A keyed retry is exempt from the quota (contract, "Limits"), and has a limit as high. */
+export type CountedAs = "requests" | "retries";
+
+type CallerLimits = Readonly<Record<CountedAs, LimitPair>>;
+
 const limitOf = (name: string, rate: Rate, kind: string, whom: string): Limit => {
   const { perMinute, capacity } = rate;
   const atOnce = capacity === perMinute ? "" : `, at most ${capacity} at once`;
   return { ...rate, name, says: `${perMinute} ${kind} a minute ${whom}${atOnce}` };
 };
 
-const limitPair = (name: string, { read, write }: RatePair, whom: string): LimitPair => ({
-  read: limitOf(`${name}-read`, read, "reads", whom),
-  write: limitOf(`${name}-write`, write, "writes", whom),
+const callerLimits = (name: string, { read, write }: RatePair, whom: string): CallerLimits => ({
+  requests: {
+    read: limitOf(`${name}-read`, read, "reads", whom),
+    write: limitOf(`${name}-write`, write, "writes", whom),
+  },
+  retries: {
+    read: limitOf(`${name}-read-retry`, read, "retried reads", whom),
+    write: limitOf(`${name}-write-retry`, write, "retried writes", whom),
+  },
 });
 
+/** A limit by its name, and where its buckets are kept. */
+interface KeptLimit {
+  limit: Limit;
+  store: TokenBuckets;
+}
+
+const keptIn = (store: TokenBuckets, limits: readonly Limit[]): [string, KeptLimit][] =>
+  limits.map((limit) => [limit.name, { limit, store }]);
+
+const limitsOf = ({ requests, retries }: CallerLimits): Limit[] =>
+  [requests, retries].flatMap(({ read, write }) => [read, write]);
+
 /**
- * The buckets of one gateway. Callers who are known and addresses are kept apart: nobody's strange addresses push out the
- * buckets of known callers.
+ * The buckets of one gateway. Routes and clients, sessions, and addresses are kept apart: nobody's new sessions or strange
+ * addresses push out the buckets of the others.
  */
 export class Rates {
-  readonly #limits: ReadonlyMap<string, Limit>;
-  readonly #operator: LimitPair;
-  readonly #passenger: LimitPair;
-  readonly #session: LimitPair;
-  readonly #partner: Readonly<Record<PartnerTier, LimitPair>>;
+  readonly #kept: ReadonlyMap<string, KeptLimit>;
+  readonly #operator: CallerLimits;
+  readonly #passenger: CallerLimits;
+  readonly #session: CallerLimits;
+  readonly #partner: Readonly<Record<PartnerTier, CallerLimits>>;
   readonly #address: Limit;
   readonly #tierOf: (clientId: string) => PartnerTier | undefined;
-  readonly #callers = new TokenBuckets(keysMax);
-  readonly #addresses = new TokenBuckets(keysMax);
+  readonly #stores: readonly TokenBuckets[];
 
   /** @param tierOf undefined for a client whose registration this gateway has not heard of: it counts as tier 3 */
   constructor(settings: RateSettings, tierOf: (clientId: string) => PartnerTier | undefined) {
     const { partner } = settings;
-    const tier = (n: PartnerTier) => limitPair(`partner${n}`, partner[n], `for a partner of tier ${n}`);
-    this.#operator = limitPair("operator", settings.operator, "for this airline and route");
-    this.#passenger = limitPair("passenger", settings.passenger, "for this airline and route");
-    this.#session = limitPair("session", settings.session, "for this session");
+    const tier = (n: PartnerTier) => callerLimits(`partner${n}`, partner[n], `for a partner of tier ${n}`);
+    this.#operator = callerLimits("operator", settings.operator, "for this airline and route");
+    this.#passenger = callerLimits("passenger", settings.passenger, "for this airline and route");
+    this.#session = callerLimits("session", settings.session, "for this session");
     this.#partner = { 1: tier(1), 2: tier(2), 3: tier(3) };
     this.#address = limitOf(
       "address",
@@ -71,25 +93,39 @@ export class Rates {
       "from this address without a valid token",
     );
     this.#tierOf = tierOf;
-    const pairs = [this.#operator, this.#passenger, this.#session, ...Object.values(this.#partner)];
-    const all = [...pairs.flatMap(({ read, write }) => [read, write]), this.#address];
-    this.#limits = new Map(all.map((limit) => [limit.name, limit]));
+    // Few: airlines times routes, and clients.
+    const shared = new TokenBuckets(keysMax);
+    const sessions = new TokenBuckets(keysMax);
+    const addresses = new TokenBuckets(keysMax);
+    this.#stores = [shared, sessions, addresses];
+    this.#kept = new Map([
+      ...[this.#operator, this.#passenger, ...Object.values(this.#partner)].flatMap((limits) =>
+        keptIn(shared, limitsOf(limits)),
+      ),
+      ...keptIn(sessions, limitsOf(this.#session)),
+      ...keptIn(addresses, [this.#address]),
+    ]);
   }
 
   /** Every bucket that a caller's request to a route counts in. */
-  ofCaller(principal: Principal, { id, rate }: CountedRoute, nowMs: number): TokenBucket[] {
+  ofCaller(
+    principal: Principal,
+    { id, rate }: CountedRoute,
+    nowMs: number,
+    as: CountedAs = "requests",
+  ): TokenBucket[] {
     const kind = rate === "write" ? "write" : "read";
     switch (principal.surface) {
       case "operator":
-        return [this.#of(this.#operator[kind], `${principal.tenant}/${id}`, nowMs)];
+        return [this.#of(this.#operator[as][kind], `${principal.tenant}/${id}`, nowMs)];
       case "passenger":
         return [
-          this.#of(this.#passenger[kind], `${principal.tenant}/${id}`, nowMs),
-          this.#of(this.#session[kind], principal.urn, nowMs),
+          this.#of(this.#passenger[as][kind], `${principal.tenant}/${id}`, nowMs),
+          this.#of(this.#session[as][kind], principal.urn, nowMs),
         ];
       case "partner": {
         const clientId = principal.clientId ?? "";
-        return [this.#of(this.#partner[this.#tierOf(clientId) ?? 3][kind], clientId, nowMs)];
+        return [this.#of(this.#partner[this.#tierOf(clientId) ?? 3][as][kind], clientId, nowMs)];
       }
       case "system":
         throw new Error("the service does not call itself over HTTP");
@@ -98,8 +134,7 @@ export class Rates {
 
   /** @param address as `clientAddress` gives it */
   ofAddress(address: string, nowMs: number): TokenBucket[] {
-    const key = `${this.#address.name}/${addressBlock(address)}`;
-    return [this.#addresses.at(key, this.#address, nowMs)];
+    return [this.#of(this.#address, addressBlock(address), nowMs)];
   }
 
   /**
@@ -120,13 +155,12 @@ export class Rates {
 
   /** What was let through since it was last asked. */
   untold(): [key: string, tokens: number][] {
-    return [...this.#callers.untold(), ...this.#addresses.untold()];
+    return this.#stores.flatMap((store) => store.untold());
   }
 
   /** Everything that others must know to count as this gateway does: buckets and the parts of a token that each lacks. */
   *lacking(nowMs: number): Generator<[key: string, parts: number]> {
-    yield* this.#callers.lacking(nowMs);
-    yield* this.#addresses.lacking(nowMs);
+    for (const store of this.#stores) yield* store.lacking(nowMs);
   }
 
   /** Another gateway let this many through. Of a kind that is not known here, it does nothing. */
@@ -144,21 +178,22 @@ export class Rates {
 
   /** To be called now and then; each call is short however many buckets there are. */
   forgetFull(nowMs: number): void {
-    this.#callers.forgetFull(nowMs, looksMax);
-    this.#addresses.forgetFull(nowMs, looksMax);
+    for (const store of this.#stores) store.forgetFull(nowMs, looksMax);
   }
 
   #of(limit: Limit, subject: string, nowMs: number): TokenBucket {
-    return this.#callers.at(`${limit.name}/${subject}`, limit, nowMs);
+    return this.#storeOf(limit).at(`${limit.name}/${subject}`, limit, nowMs);
   }
 
-  #storeOf(limit: Limit): TokenBuckets {
-    return limit === this.#address ? this.#addresses : this.#callers;
+  #storeOf({ name }: Limit): TokenBuckets {
+    const kept = this.#kept.get(name);
+    if (kept === undefined) throw new Error(`no buckets are kept of ${name}`);
+    return kept.store;
   }
 
   #byKey(key: string, nowMs: number): TokenBucket | undefined {
-    const limit = this.#limits.get(key.slice(0, Math.max(0, key.indexOf("/"))));
-    return limit && this.#storeOf(limit).at(key, limit, nowMs);
+    const kept = this.#kept.get(key.slice(0, Math.max(0, key.indexOf("/"))));
+    return kept?.store.at(key, kept.limit, nowMs);
   }
 }
 

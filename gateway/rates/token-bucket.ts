@@ -37,13 +37,13 @@ export const msUntilToken = ({ level, limit }: TokenBucket): number =>
 
 /** The buckets that aren't full, and some that are. One that is not known is full. */
 export class TokenBuckets {
+  /** Those that were asked for longest ago come first: they have filled up the most. */
   readonly #byKey = new Map<string, TokenBucket>();
   readonly #keysMax: number;
   /** Those with tokens untold. */
   #taken: TokenBucket[] = [];
-  #sweep: MapIterator<TokenBucket> | undefined;
 
-  /** @param keysMax past it the one that was made first is forgotten, as if it were full */
+  /** @param keysMax past it the one that was asked for longest ago is forgotten, as if it were full */
   constructor(keysMax: number) {
     this.#keysMax = keysMax;
   }
@@ -56,11 +56,14 @@ export class TokenBuckets {
   at(key: string, limit: Limit, nowMs: number): TokenBucket {
     const known = this.#byKey.get(key);
     if (known !== undefined) {
+      if (known.atMs === nowMs) return known;
       known.level = levelAt(known, nowMs);
       known.atMs = nowMs;
+      this.#byKey.delete(key);
+      this.#byKey.set(key, known);
       return known;
     }
-    if (this.#byKey.size >= this.#keysMax) this.#forgetOldest();
+    if (this.#byKey.size >= this.#keysMax) this.#forgetLeastUsed();
     const made: TokenBucket = { key, limit, level: fullLevel(limit), atMs: nowMs, untold: 0 };
     this.#byKey.set(key, made);
     return made;
@@ -99,21 +102,21 @@ export class TokenBuckets {
     }
   }
 
-  /** Goes on through the buckets where it last stopped and forgets those that are full; looks at this many at most. */
+  /**
+   * Forgets those that are full; looks at this many at most, which were asked for longest ago. What isn't full there holds up
+   * those behind it until it is, which is as long as its limit takes to fill it.
+   */
   forgetFull(nowMs: number, looksMax: number): void {
-    for (let looks = 0; looks < looksMax; looks++) {
-      this.#sweep ??= this.#byKey.values();
-      const { value: bucket, done } = this.#sweep.next();
-      if (done || bucket === undefined) {
-        this.#sweep = undefined;
-        return;
-      }
-      if (levelAt(bucket, nowMs) === fullLevel(bucket.limit)) this.#byKey.delete(bucket.key);
+    let looks = 0;
+    for (const [key, bucket] of this.#byKey) {
+      if (looks === looksMax) return;
+      looks += 1;
+      if (levelAt(bucket, nowMs) === fullLevel(bucket.limit)) this.#byKey.delete(key);
     }
   }
 
-  #forgetOldest(): void {
-    const { value: oldest } = this.#byKey.keys().next();
-    if (oldest !== undefined) this.#byKey.delete(oldest);
+  #forgetLeastUsed(): void {
+    const { value: key } = this.#byKey.keys().next();
+    if (key !== undefined) this.#byKey.delete(key);
   }
 }

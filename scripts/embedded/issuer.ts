@@ -1,11 +1,10 @@
 /** Runs the operators' issuer: an OpenID provider for development and small installations, configured by the environment alone. */
 import type { AddressInfo } from "node:net";
-import { destination, type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import { type IssuerConfig, IssuerEnvironment, readIssuerConfig } from "../../config/issuer.ts";
-import { settingsReference } from "../../config/reference.ts";
 import { openStreams } from "../../streams/connection.ts";
 import { endSessionsOf } from "../../streams/revocations.ts";
-import { stopWithParent } from "../supervisor/parent-watch.ts";
+import { runAsProcess, type Serving } from "../supervisor/own-process.ts";
 import { connectDocuments } from "./issuer/documents.ts";
 import { publishLoggedOut } from "./issuer/logged-out.ts";
 import { relyingPartyOf } from "./issuer/passkeys.ts";
@@ -15,12 +14,7 @@ import { SessionEndings } from "./issuer/session-endings.ts";
 import { SignInDesk } from "./issuer/sign-in.ts";
 import { createSendText } from "./issuer/sms-codes.ts";
 
-interface Running {
-  address: string;
-  stop(): Promise<void>;
-}
-
-const start = async (config: IssuerConfig, log: Logger): Promise<Running> => {
+const start = async (config: IssuerConfig, log: Logger): Promise<Serving> => {
   const now = () => new Date();
   const [streams, { documents, close }] = await Promise.all([
     openStreams(config.NATS_URL, "stopover-issuer"),
@@ -62,38 +56,11 @@ const start = async (config: IssuerConfig, log: Logger): Promise<Running> => {
   };
 };
 
-const main = async (): Promise<void> => {
-  if (process.argv.includes("--help")) {
-    console.log(
-      `Runs the operators' issuer, configured by the environment alone.\n\n${settingsReference(IssuerEnvironment)}`,
-    );
-    return;
-  }
-  const config = readIssuerConfig();
-  const log = pino(
-    { level: config.LOG_LEVEL, base: { role: "issuer" } },
-    destination({ dest: 2, sync: false }),
-  );
-  const issuer = await start(config, log);
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) return;
-    stopping = true;
-    issuer.stop().then(
-      () => process.exit(0),
-      (error) => {
-        log.error({ err: error }, "stopping failed");
-        process.exit(1);
-      },
-    );
-  };
-  process.once("SIGTERM", stop);
-  process.once("SIGINT", stop);
-  stopWithParent(stop);
-  process.stdout.write(`listening ${issuer.address}\n`);
-};
-
-main().catch((error: unknown) => {
-  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+await runAsProcess({
+  name: "the operators' issuer",
+  settings: IssuerEnvironment,
+  readConfig: readIssuerConfig,
+  roleOf: () => "issuer",
+  readyWord: "listening",
+  start,
 });

@@ -1,6 +1,8 @@
 // Operators at a whole instance: invited, signing in, calling the API with what they got, and losing it again.
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { decodeJwt } from "jose";
 import t from "tap";
@@ -9,6 +11,8 @@ import { type DemoOperator, provisionOperators } from "../../scripts/demonstrati
 import { connectDocuments } from "../../scripts/embedded/issuer/documents.ts";
 import { owedEnding, oweEnding } from "../../scripts/embedded/issuer/session-endings.ts";
 import { totpCode } from "../../scripts/embedded/issuer/totp.ts";
+import { issuerEnvironment, serviceEnvironment } from "../../scripts/supervisor/environment.ts";
+import { parentHoldsStdin } from "../../scripts/supervisor/parent-watch.ts";
 import { internalSubject } from "../../streams/subjects.ts";
 import { startInstance } from "../harness/instance.ts";
 import { OperatorConsole, type TokenAnswer, type Tokens } from "../harness/operator-console.ts";
@@ -169,4 +173,28 @@ t.test("a code by SMS through the messaging vendor; a disabled account", async (
   t.match(await console.refresh(tokens.refresh_token), isRefused);
   await console.begin();
   t.match(await console.step(passwordStep({ email, password })), { status: 403, text: /withdrawn/ });
+});
+
+t.test("a process that is told to stop, or whose parent is gone, ends in order", async (t) => {
+  const place = { host: "127.0.0.1", port: 0 };
+  const own = { ...parentHoldsStdin, DATABASE_PREFIX: databasePrefix };
+  const issuerSettings = { ...issuerEnvironment(instance, place), ...own };
+  const gatewaySettings = { ...serviceEnvironment(instance, { ...place, role: "gateway" }), ...own };
+  type Child = ReturnType<typeof spawn>;
+  const ways: [string, string, NodeJS.ProcessEnv, (child: Child) => void][] = [
+    ["SIGINT", "embedded/issuer.ts", issuerSettings, (child) => child.kill("SIGINT")],
+    ["parent gone", "embedded/issuer.ts", issuerSettings, (child) => child.stdin?.end()],
+    ["SIGTERM", "service.ts", gatewaySettings, (child) => child.kill("SIGTERM")],
+  ];
+  for (const [way, script, env, tell] of ways) {
+    const child = spawn(process.execPath, [resolve(import.meta.dirname, "../../scripts", script)], {
+      env,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    t.teardown(() => child.kill("SIGKILL"));
+    const ended = once(child, "exit");
+    for await (const line of createInterface({ input: child.stdout }))
+      if (/^(ready|listening) http:/.test(line)) tell(child);
+    t.same(await ended, [0, null], `${script}: ${way}`);
+  }
 });

@@ -1,6 +1,7 @@
 /** Owns the issuer's database: its collections and their indexes. It is one of its own, so that the service's access to documents reaches no password. */
 import type { Collection, Db, MongoClient } from "mongodb";
 import type { StoredTries } from "./attempts.ts";
+import type { CutOff } from "./cut-offs.ts";
 import type { KnownDevice } from "./known-devices.ts";
 import type { SessionEnding } from "./session-endings.ts";
 import type { SignIn } from "./sign-in-state.ts";
@@ -16,6 +17,7 @@ export interface IssuerDocuments {
   readonly attempts: Collection<StoredTries>;
   readonly devices: Collection<KnownDevice>;
   readonly endings: Collection<SessionEnding>;
+  readonly cutOffs: Collection<CutOff>;
 }
 
 /** The issuer's collections on a connection that somebody else holds. */
@@ -29,6 +31,7 @@ export const issuerDocuments = (mongodb: MongoClient, databasePrefix: string): I
     attempts: database.collection("attempts"),
     devices: database.collection("devices"),
     endings: database.collection("endings"),
+    cutOffs: database.collection("cut-offs"),
   };
 };
 
@@ -53,6 +56,7 @@ export const ensureIssuerIndexes = async (documents: IssuerDocuments): Promise<v
     documents.attempts.createIndexes([forgotten]),
     documents.devices.createIndexes([forgotten, { key: { userId: 1 } }]),
     documents.endings.createIndexes([forgotten]),
+    documents.cutOffs.createIndexes([forgotten]),
   ]);
 };
 

@@ -1,4 +1,4 @@
-/** Owns how oidc-provider is set up: one client, its tokens' claims and lives, and what happens when sessions end. Signing in is sign-in.ts's. */
+/** Owns how oidc-provider is set up: one client, its tokens' claims and lives, and which sign-ins they may come from. Signing in is sign-in.ts's, signing out logout.ts's. */
 import { createHmac } from "node:crypto";
 import {
   type Configuration,
@@ -13,7 +13,9 @@ import {
 import type { Logger } from "pino";
 import type { IssuerConfig } from "../../../config/issuer.ts";
 import { urn } from "../../../schemas/urn.ts";
+import { isCutOff, type SignInOrigin } from "./cut-offs.ts";
 import type { IssuerDocuments } from "./documents.ts";
+import { type Holder, logOutHolder, logOutSession, type OnLogout } from "./logout.ts";
 import { clearSite, renderError, renderLoggedOut, renderLogout } from "./provider-pages.ts";
 import { signInLifetimeSeconds } from "./sign-in-state.ts";
 import { type OnReuse, refreshLifetimeSeconds, reuseOf, TokenStore } from "./token-store.ts";
@@ -39,22 +41,12 @@ export interface ProviderParts {
   now: () => Date;
   /** A single-use token came twice. Resolves once its family is over. */
   onReuse: OnReuse;
-  /** Before anything of a session is revoked, for its user. @throws Error to leave the session as it is */
-  onLogout: (account: Account, session: { grantId: string | undefined }) => Promise<void>;
+  onLogout: OnLogout;
 }
 
 /** An account as oidc-provider knows it, with ours behind it. */
 interface OperatorAccount extends OidcAccount {
   account: Account;
-}
-
-/** The session stays as it is, and the user is told so. */
-class NotLoggedOut extends errors.OIDCProviderError {
-  constructor(cause: unknown) {
-    super(503, "temporarily_unavailable", { cause });
-    this.error_description = "You are still signed in: your live session could not be closed. Try again";
-    this.expose = true;
-  }
 }
 
 const accountIn = (ctx: KoaContextWithOIDC): Account | undefined =>
@@ -98,12 +90,19 @@ const configurationOf = (parts: ProviderParts): Configuration => {
     acrValues: [],
     clientBasedCORS: (_ctx, origin, client) =>
       [...(client.redirectUris ?? [])].some((uri) => originAllows(uri, origin)),
-    findAccount: async (_ctx, subject, token) => {
+    findAccount: async (ctx, subject, token) => {
       const account = await accountOf(documents, subject);
       await noteReuse(parts, token);
-      return account && accountFor(account);
+      const isOver = await isCutOff(documents, token ? originOf(token) : originOfSession(ctx));
+      return account && !isOver ? accountFor(account) : undefined;
     },
-    extraTokenClaims: (ctx) => claimsOf(config, accountIn(ctx)),
+    extraTokenClaims: async (ctx) => {
+      const { RefreshToken, AuthorizationCode } = ctx.oidc.entities;
+      // The token's time of issue is set by now: an end that comes after this look covers it.
+      if (await isCutOff(documents, originOf(RefreshToken ?? AuthorizationCode)))
+        throw new errors.InvalidGrant("the session has ended");
+      return claimsOf(config, accountIn(ctx));
+    },
     formats: {
       // Exactly the contract's claims: these two are of RFC 9068 only.
       customizers: {
@@ -122,7 +121,7 @@ const configurationOf = (parts: ProviderParts): Configuration => {
     loadExistingGrant: (ctx) => grantOf(ctx, now),
     renderError,
     revokeGrantPolicy: async (ctx) => {
-      if (ctx.oidc.route === "end_session_confirm") await logOutSession(parts, ctx);
+      if (ctx.oidc.route === "end_session_confirm") await logOutSession(parts, ctx, consoleClientId);
       return true;
     },
     ttl: {
@@ -167,6 +166,18 @@ const accountFor = (account: Account): OperatorAccount => {
   const { subject } = account.membership;
   return { accountId: subject, account, claims: () => ({ sub: subject, email: account.user.email }) };
 };
+
+/** @param source a code or refresh token; what says nothing of its sign-in may have come from any */
+const originOf = (source: object | undefined): SignInOrigin => {
+  const { accountId = "", sessionUid, authTime = 0 } = (source ?? {}) as Holder & { authTime?: number };
+  return { subject: accountId, sessionUid, signedInAt: authTime };
+};
+
+const originOfSession = ({ oidc: { session } }: KoaContextWithOIDC): SignInOrigin => ({
+  subject: session?.accountId ?? "",
+  sessionUid: session?.uid,
+  signedInAt: session?.loginTs ?? 0,
+});
 
 /** A refresh token that was used before is asked about its account just before it is refused: the family ends first. */
 const noteReuse = async ({ onReuse }: ProviderParts, token: object | undefined): Promise<void> => {
@@ -225,43 +236,6 @@ const featuresOf = (parts: ProviderParts): Configuration["features"] => {
       postLogoutSuccessSource: renderLoggedOut,
     },
   };
-};
-
-const tellLogout = async (
-  onLogout: ProviderParts["onLogout"],
-  account: Account,
-  grantId: string | undefined,
-): Promise<void> => {
-  try {
-    await onLogout(account, { grantId });
-  } catch (error) {
-    throw new NotLoggedOut(error);
-  }
-};
-
-interface Holder {
-  accountId?: string;
-  grantId?: string;
-  sessionUid?: string;
-}
-
-/** By a refresh token: its live session first, then the browser's session; oidc-provider revokes the tokens after that. */
-const logOutHolder = async ({ documents, onLogout }: ProviderParts, holder: Holder): Promise<void> => {
-  const { accountId, grantId, sessionUid } = holder;
-  const account = accountId === undefined ? undefined : await accountOf(documents, accountId);
-  if (account !== undefined) await tellLogout(onLogout, account, grantId);
-  if (sessionUid !== undefined) await documents.tokens.deleteMany({ uid: sessionUid, model: "Session" });
-};
-
-/** From the sign-out page: likewise, before anything of the session is revoked. */
-const logOutSession = async (
-  { documents, onLogout }: ProviderParts,
-  ctx: KoaContextWithOIDC,
-): Promise<void> => {
-  const { session } = ctx.oidc;
-  const account =
-    session?.accountId === undefined ? undefined : await accountOf(documents, session.accountId);
-  if (account !== undefined) await tellLogout(onLogout, account, session?.grantIdFor(consoleClientId));
 };
 
 /** First-party: whoever signs in has agreed. One grant per browser session is the family of all its refresh tokens. */

@@ -13,7 +13,7 @@ import { hashPassword, passwordFault } from "./passwords.ts";
 import { networkOf } from "./second-factor.ts";
 import { pageHeaders } from "./security-headers.ts";
 import type { Browser, SignInAnswer, SignInDesk } from "./sign-in.ts";
-import { methodsOf } from "./sign-in-state.ts";
+import { begunAt, methodsOf } from "./sign-in-state.ts";
 import { acceptInvitation, invitedUser } from "./users.ts";
 
 export interface ServerParts {
@@ -157,7 +157,7 @@ const finish = async (
     login: {
       accountId: membership.subject,
       amr: methodsOf(signIn),
-      ts: Math.floor(at.getTime() / 1000),
+      ts: Math.floor(begunAt(signIn).getTime() / 1000),
       // Desks are shared: the session goes with the browser.
       remember: false,
     },

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import type { EndedSession } from "../../../streams/revocations.ts";
+import { cutOff } from "./cut-offs.ts";
 import type { IssuerDocuments } from "./documents.ts";
 import type { Reuse } from "./token-store.ts";
 import { accountOf } from "./users.ts";
@@ -16,6 +17,8 @@ export interface SessionEnding extends EndedSession {
   grantId?: string;
   /** The browser's session that goes with the family. */
   sessionUid?: string;
+  /** Sign-ins up to then are void. */
+  endedAt: Date;
   /** No access token from before can be alive then. */
   expiresAt: Date;
 }
@@ -26,25 +29,36 @@ const retryEveryMs = 2000;
 /** An answer waits this long for the gateways to know; then it goes out and they are told as soon as they can be. */
 const patienceMs = 2000;
 
-/** @param now of the deed; tokens issued up to that second are over */
+/**
+ * Until the cut-off stands, a moment after the deed, a refresh in flight still gets a token, and the clock's second may change
+ * in between: tokens of the second after are over as well. Whoever signs in anew that soon is refused until the next refresh.
+ * @param now of the deed
+ */
 export const owedEnding = (
   ended: Omit<EndedSession, "issuedUpTo"> & { grantId?: string; sessionUid?: string },
   now: Date,
 ): SessionEnding => {
-  const issuedUpTo = Math.floor(now.getTime() / 1000);
+  const issuedUpTo = Math.floor(now.getTime() / 1000) + 1;
   const what = [ended.tenant, ended.subject, ended.grantId ?? "all", issuedUpTo].join("\n");
   return {
     _id: createHash("sha256").update(what).digest("base64url"),
     ...ended,
     issuedUpTo,
+    endedAt: now,
     expiresAt: new Date(now.getTime() + owedForMs),
   };
 };
 
-/** From here on it will be done, whoever dies: the issuer takes up what it finds when it starts. */
-export const oweEnding = async ({ endings }: IssuerDocuments, ending: SessionEnding): Promise<void> => {
+/**
+ * From here on it will be done, whoever dies: the issuer takes up what it finds when it starts. The cut-off comes first, so
+ * that it stands wherever anything is owed; of a family it is its browser's session.
+ */
+export const oweEnding = async (documents: IssuerDocuments, ending: SessionEnding): Promise<void> => {
   const { _id, ...owed } = ending;
-  await endings.updateOne({ _id }, { $setOnInsert: owed }, { upsert: true });
+  const { subject, grantId, sessionUid, endedAt } = ending;
+  if (grantId === undefined) await cutOff(documents, { subject }, endedAt);
+  else if (sessionUid !== undefined) await cutOff(documents, { sessionUid }, endedAt);
+  await documents.endings.updateOne({ _id }, { $setOnInsert: owed }, { upsert: true });
 };
 
 /** Deletes what could make new tokens. By indexes `grantId`, `uid`, `accountId`. */

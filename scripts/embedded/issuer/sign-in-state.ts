@@ -30,6 +30,10 @@ export interface SignIn {
 /** Long enough to install an authenticator app; oidc-provider forgets its interaction then as well. */
 export const signInLifetimeSeconds = 30 * 60;
 
+/** When the right password came: all that the sign-in gives counts from then on, so that an end in between ends it too. */
+export const begunAt = ({ expiresAt }: Pick<SignIn, "expiresAt">): Date =>
+  new Date(expiresAt.getTime() - signInLifetimeSeconds * 1000);
+
 export type Stage =
   | { at: "password" }
   | { at: "organization"; memberships: readonly Membership[] }

@@ -104,7 +104,7 @@ t.test("above the threshold a supervisor decides, and nobody searches before", a
     t.equal(problem.status, status);
   }
   t.equal(await searches(), before, "no vendor was asked");
-  await night.control({ stayhub: { latencyMs: 300 } });
+  await night.control({ stayhub: { latencyMs: 1500 } });
   const { body: approved } = await decide("approve", demandUrn);
   t.match(approved, {
     state: "APPROVED",

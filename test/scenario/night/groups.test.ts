@@ -130,7 +130,9 @@ t.test("groups that wait: merged, formed by name; sessions follow", async (t) =>
   const after = await night.eventually(
     "the sub-cases have heard",
     () => detail(caseUrn),
-    (seen) => groupOf(seen, "Bob")?.groupId === ids[0],
+    (seen) =>
+      groupOf(seen, "Bob")?.groupId === ids[0] &&
+      seen.passengerGroups.some(({ groupId, mergedInto }) => groupId === ids[1] && mergedInto !== undefined),
   );
   t.match(
     after.passengerGroups.find(({ groupId }) => groupId === ids[1]),

@@ -140,7 +140,7 @@ const wave = (groups: number): WaveInput => ({
 
 t.test("large waves are solved in a process, and in none where that fails", async (t) => {
   const log = pino({ enabled: false });
-  const solver = new SolverProcess(200, log);
+  const solver = new SolverProcess(1000, log);
   t.teardown(() => solver.stop());
   t.equal(await solver.solve(wave(16)), undefined, "a small one is solved at once");
   t.equal(await new SolverProcess(0, log).solve(wave(17)), undefined, "nor without time");

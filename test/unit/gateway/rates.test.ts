@@ -62,13 +62,24 @@ t.test("what is kept of buckets", async (t) => {
   t.same(
     [...buckets.lacking(start)].map(([key]) => key),
     ["b", "c", "d"],
-    "the oldest went",
+    "the one that was used longest ago went",
   );
-  taken("b", start + 6000);
-  buckets.forgetFull(start + 6000, 2);
-  buckets.forgetFull(start + 6000, 2);
-  t.same([...buckets.lacking(start + 6000)], [["b", 60_000]], "full ones are forgotten, some at a time");
-  t.equal(buckets.size, 1);
+  taken("b", start + 1);
+  taken("e", start + 1);
+  t.same(
+    [...buckets.lacking(start)].map(([key]) => key),
+    ["d", "b", "e"],
+    "which isn't the one that was made first",
+  );
+  taken("e", start + 6001);
+  buckets.forgetFull(start + 6001, 1);
+  t.equal(buckets.size, 2, "full ones are forgotten, some at a time");
+  buckets.forgetFull(start + 6001, 2);
+  t.same(
+    [...buckets.lacking(start + 6001)].map(([key]) => key),
+    ["b", "e"],
+    "and not those that aren't",
+  );
 });
 
 const settings = {
@@ -218,6 +229,40 @@ t.test("whose limits they are", async (t) => {
   t.equal(address("2001:0db8:0001:0002:0000:0000:0000:0001"), 899);
   t.equal(address("2001:0db8:0001:0002:ffff:0000:0000:0001"), 898, "a /64 is one client's");
   t.equal(address("2001:0db8:0001:0003:0000:0000:0000:0001"), 899);
+});
+
+t.test("a flood of new callers resets nobody's bucket", async (t) => {
+  /** More than are kept. */
+  const strangers = 110_000;
+  const busy = session("busy", "QZ");
+  const known: [string, Principal, CountedRoute][] = [
+    ["an operators' route", caller("operator"), writing],
+    ["a passengers' route", session("any"), writing],
+    ["a partner", partner("XN-one"), writing],
+    ["a session that is in use", busy, writing],
+  ];
+  const floods: [string, (rates: Rates, i: number, nowMs: number) => TokenBucket[]][] = [
+    ["sessions", (rates, i, nowMs) => rates.ofCaller(session(`new${i}`, "YB"), reading, nowMs)],
+    ["addresses", (rates, i, nowMs) => rates.ofAddress(`192.0.${i >> 8}.${i & 255}`, nowMs)],
+  ];
+  for (const [what, bucketsOf] of floods) {
+    const rates = ratesOf();
+    for (let i = 0; i < 6; i++) letThrough(rates, session(`s${i}`), writing);
+    for (const [, principal, route] of known) letThrough(rates, principal, route);
+    let nowMs = start;
+    for (let i = 0; i < strangers; i++) {
+      if (i % 100 === 0) nowMs += 1;
+      const buckets = bucketsOf(rates, i, nowMs);
+      if (remainingOf(buckets) > 0) rates.take(buckets);
+      // Far from often: once in 10,000 of the others.
+      if (i % 10_000 === 0) rates.ofCaller(busy, writing, nowMs);
+    }
+    const passedMinutes = (nowMs - start) / 60_000;
+    for (const [whose, principal, route] of known) {
+      const flownIn = Math.ceil(240 * passedMinutes);
+      t.ok(letThrough(rates, principal, route, nowMs) <= flownIn, `new ${what}: ${whose}`);
+    }
+  }
 });
 
 /** Gateways on a line that keeps what is told until it is delivered. */

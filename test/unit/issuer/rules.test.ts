@@ -2,6 +2,7 @@
 import t from "tap";
 import { roles } from "../../../schemas/vocabulary.ts";
 import { attemptRules, waitsUntil } from "../../../scripts/embedded/issuer/attempts.ts";
+import { isBefore } from "../../../scripts/embedded/issuer/cut-offs.ts";
 import { hashPassword, passwordFault, verifyPassword } from "../../../scripts/embedded/issuer/passwords.ts";
 import {
   airportOperatorRules,
@@ -12,9 +13,17 @@ import {
   type RiskFacts,
   riskSignals,
 } from "../../../scripts/embedded/issuer/second-factor.ts";
-import { methodsOf, type SignIn, stageOf } from "../../../scripts/embedded/issuer/sign-in-state.ts";
+import { owedEnding } from "../../../scripts/embedded/issuer/session-endings.ts";
+import {
+  begunAt,
+  methodsOf,
+  type SignIn,
+  signInLifetimeSeconds,
+  stageOf,
+} from "../../../scripts/embedded/issuer/sign-in-state.ts";
 import { newTotpSecret, totpCode, totpStep, totpUri } from "../../../scripts/embedded/issuer/totp.ts";
 import type { Membership, User } from "../../../scripts/embedded/issuer/users.ts";
+import { EndedSessions } from "../../../streams/revocations.ts";
 
 const now = new Date("2026-03-01T10:00:00Z");
 const ago = (ms: number) => new Date(now.getTime() - ms);
@@ -192,4 +201,46 @@ t.test("passwords", async (t) => {
   t.ok(await verifyPassword("correct horse battery", hash));
   t.notOk(await verifyPassword("correct horse batterx", hash));
   t.notOk(await verifyPassword("correct horse battery", undefined), "nobody has it");
+});
+
+t.test("which access tokens an ending covers, whatever part of a second it falls on", async (t) => {
+  const second = now.getTime();
+  /** In ms after a full second: the deed, the token's issue. */
+  const rows: [number, number, boolean, string][] = [
+    [0, -1000, true, "long out"],
+    [0, 0, true, "of the very moment"],
+    [0, 1, true, "of a refresh in flight"],
+    [0, 999, true, "the same"],
+    [500, 1000, true, "over the second's boundary"],
+    [999, 1000, true, "a millisecond later, and a second"],
+    [999, 1998, true, "up to a second later"],
+    [0, 1999, true, "the whole second after"],
+    [0, 2000, false, "of a new sign-in"],
+    [999, 2000, false, "the same"],
+  ];
+  for (const [endedMs, issuedMs, isOver, what] of rows) {
+    const ended = owedEnding({ tenant: "XN", subject: "s" }, new Date(second + endedMs));
+    const sessions = new EndedSessions();
+    sessions.learn(ended, now);
+    const issuedAt = Math.floor((second + issuedMs) / 1000);
+    const held = sessions.hold({ tenant: "XN", subjects: ["s"], tokenId: "t", issuedAt });
+    t.equal(held, isOver, `ended at ${endedMs} ms, issued at ${issuedMs} ms: ${what}`);
+  }
+});
+
+t.test("which sign-ins are void after an end", async (t) => {
+  const rows: [number, number, boolean, string][] = [
+    [500, -5000, true, "before"],
+    [500, 499, true, "just before"],
+    [500, 700, true, "in its second: tokens say no more"],
+    [999, 1000, false, "from the next second on"],
+    [0, -1, true, "a second earlier"],
+  ];
+  for (const [endedMs, signedInMs, isVoid, what] of rows) {
+    const signedInAt = Math.floor((now.getTime() + signedInMs) / 1000);
+    const origin = { subject: "s", sessionUid: undefined, signedInAt };
+    t.equal(isBefore(origin, new Date(now.getTime() + endedMs)), isVoid, what);
+  }
+  const expiresAt = new Date(now.getTime() + signInLifetimeSeconds * 1000);
+  t.same(begunAt({ expiresAt }), now, "a sign-in counts from its password on");
 });
