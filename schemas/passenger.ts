@@ -69,14 +69,15 @@ const needOf: Readonly<Record<string, AccessNeed>> = {
   BSCT: "INFANT_COT",
 };
 
-/** IATA special service codes and plain words become our needs; others are kept on the passenger and gate nothing. */
-export const needsOf = (passengers: readonly Passenger[]): AccessNeed[] => {
-  const named = passengers.flatMap(({ specialRequirements }) =>
-    specialRequirements.map((text) => text.trim().toUpperCase().replaceAll(" ", "_")),
-  );
-  const needs = named.flatMap((text) => needOf[text] ?? (isNeed(text) ? text : []));
-  return [...new Set(needs)];
-};
+/**
+ * IATA special service codes and plain words become our needs; others are kept on the passenger and gate nothing.
+ * @returns each passenger's needs once: two who need a wheelchair are two of it, and may need two rooms for it
+ */
+export const needsOf = (passengers: readonly Passenger[]): AccessNeed[] =>
+  passengers.flatMap(({ specialRequirements }) => {
+    const named = specialRequirements.map((text) => text.trim().toUpperCase().replaceAll(" ", "_"));
+    return [...new Set(named.flatMap((text) => needOf[text] ?? (isNeed(text) ? text : [])))];
+  });
 
 const isNeed = (text: string): text is AccessNeed => (accessNeeds as readonly string[]).includes(text);
 

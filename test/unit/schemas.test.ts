@@ -187,6 +187,8 @@ t.test("how names, references, needs and languages compare", async (t) => {
   ];
   for (const [said, found] of needs)
     t.strictSame(needsOf([person({ specialRequirements: said })]), found, said.join());
+  const wheelchairs = ["WCHC", "WCHC"].map((code) => person({ specialRequirements: [code, code] }));
+  t.strictSame(needsOf(wheelchairs), ["WHEELCHAIR", "WHEELCHAIR"], "two passengers' are two");
   const languages: [(string | undefined)[], string][] = [
     [[], "en"],
     [["pt-BR"], "pt"],
