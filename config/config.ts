@@ -177,6 +177,12 @@ export const Environment = Type.Object({
     default: 30_000,
     description: "After this long without an answer a step is issued again.",
   }),
+  LOCK_LEASE_MS: Type.Integer({
+    minimum: 500,
+    maximum: 3_600_000,
+    default: 300_000,
+    description: "How long an operator's lock on a group lasts unless it is renewed.",
+  }),
   SWEEP_INTERVAL_MS: Type.Integer({
     minimum: 100,
     maximum: 60_000,

@@ -119,10 +119,17 @@ const cacheHeaders: Record<NonNullable<Route["cache"]>, [string, string][]> = {
   public: [["Cache-Control", "public, max-age=300"]],
 };
 
+/** RFC 4180 §3: a table whose first line names its columns. */
+const contentTypes: Record<MediaType, string> = {
+  "application/json": "application/json",
+  "text/html": "text/html; charset=utf-8",
+  "text/csv": "text/csv; charset=utf-8; header=present",
+};
+
 const successHeaders = (route: Route): [string, string][] => {
   const html = route.produces === "text/html";
   return [
-    ["Content-Type", html ? "text/html; charset=utf-8" : "application/json"],
+    ["Content-Type", contentTypes[route.produces ?? "application/json"]],
     ...cacheHeaders[route.cache ?? "none"],
     ["X-Content-Type-Options", "nosniff"],
     ...(html ? [["Content-Security-Policy", pagePolicy] as [string, string]] : []),

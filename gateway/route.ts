@@ -12,6 +12,7 @@ export type Method = "get" | "post" | "put" | "patch" | "delete";
 export type HandlerName =
   | "logIn"
   | "issueAccessToken"
+  | "exportAudit"
   | "showKeySet"
   | "showDescription"
   | "reportLiveness"
@@ -21,7 +22,7 @@ export type HandlerName =
 export const bodyBytesDefault = 1024 * 1024;
 
 /** What routes produce, problems aside; the first where a row says nothing. */
-export const mediaTypes = ["application/json", "text/html"] as const;
+export const mediaTypes = ["application/json", "text/html", "text/csv"] as const;
 export type MediaType = (typeof mediaTypes)[number];
 
 /** Who may call. A list means any one of them. */
@@ -56,7 +57,7 @@ interface RouteFacts {
   success: number;
   /** In place of `success` where the command may create, and has changed what was there. */
   successUnlessCreated?: number;
-  /** What a success looks like: the body's schema, or, for HTML, a description alone. */
+  /** What a success looks like: the body's schema, or, for other media, a description alone. */
   response: TSchema;
   produces?: MediaType;
   /** `none`: never kept; `passenger`: a private minute; `purge`: also empties it; `public`: any cache, five minutes. */

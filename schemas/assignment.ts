@@ -29,6 +29,15 @@ export interface SagaTerms {
   /** Where passengers of the airline look at their offer; empty: not known. */
   passengerHost: string;
   vehicleType: VehicleType;
+  /** Of every way that the group is driven. */
+  rides: {
+    /** Before the departure of the next flight, from the hotel. */
+    minutesBeforePickup: number;
+    /** The most passengers in one vehicle: what the policy allows, and no more than the vendor's vehicles take. */
+    seats: Record<VehicleType, number>;
+    /** Whether passengers may ask for a ride themselves. */
+    onDemand: boolean;
+  };
   /** Card balance for the whole group and stay, minor units; 0: no card. */
   incidentalsMinor: number;
   currency: string;

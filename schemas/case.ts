@@ -3,8 +3,10 @@ import Type, { type Static } from "typebox";
 import { marketBases } from "./allocation.ts";
 import { Concurrency } from "./concurrency.ts";
 import { CaseKind } from "./drill.ts";
+import { LockFacts } from "./lock.ts";
 import { PageQuery } from "./page.ts";
 import { PassengerInput } from "./passenger.ts";
+import { RelaxedFields } from "./relaxation.ts";
 import { ReviewItemView } from "./review.ts";
 import { Urn } from "./urn.ts";
 import {
@@ -13,6 +15,7 @@ import {
   caseStatuses,
   disruptionReasons,
   disruptionTypes,
+  GroupId,
   offerStates,
   Reason,
   reservationStatuses,
@@ -49,12 +52,6 @@ export const DisruptionInput = Type.Object({
   decidedAt: Timestamp,
 });
 export type DisruptionInput = Static<typeof DisruptionInput>;
-
-export const GroupId = Type.String({
-  pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,63}$",
-  examples: ["K7QX2M"],
-  description: "Opaque.",
-});
 
 export const OpenCaseManuallyBody = Type.Object({
   externalEventId: ExternalEventId,
@@ -236,6 +233,8 @@ const GroupView = Type.Object({
   operationalStatus: OperationalStatus,
   passengers: Type.Array(PassengerView),
   mergedInto: Type.Optional(MergedInto),
+  lockedBy: Type.Optional(LockFacts.lockedBy),
+  lockExpiresAt: Type.Optional(LockFacts.lockExpiresAt),
 });
 
 export const AllocationView = Type.Object({
@@ -293,6 +292,18 @@ export const CaseView = Type.Object(
     ]),
     reservations: Type.Array(ReservationView),
     manualReviewItems: Type.Array(ReviewItemView),
+    relaxations: Type.Optional(
+      Type.Array(
+        Type.Object({
+          fields: RelaxedFields,
+          groupIds: Type.Array(Type.String(), { description: "For whose sake." }),
+          reason: Type.String(),
+          by: Type.String({ description: "User URN." }),
+          at: Timestamp,
+        }),
+        { description: "Limits of the policies that are loosened for this case alone, in order." },
+      ),
+    ),
     partialFailures: Type.Optional(
       Type.Array(Type.Object({ failedDomain: Type.String(), detail: Type.String() })),
     ),
@@ -319,7 +330,7 @@ export const ManifestItem = Type.Object(
     tier: Type.Enum([...cabins]),
     status: Type.Enum([...subCaseStatuses]),
     offerState: Type.Enum([...offerStates]),
-    lockedBy: Type.Union([Type.String(), Type.Null()]),
+    ...LockFacts,
     version: Type.Integer(),
     passengers: Type.Array(PassengerView),
     mergedInto: Type.Optional(MergedInto),

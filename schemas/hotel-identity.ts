@@ -38,6 +38,8 @@ const neighbours = (offers: readonly HotelFacts[]): [number, number][] => {
     if (offer.stars === undefined) return;
     for (let b = a + 1; b < offers.length; b++) {
       const other = offers[b]!;
+      // Two codes of one vendor are joined by their id alone, and ten thousand hotels in one spot would be ten million pairs.
+      if (other.vendor === offer.vendor) continue;
       // A thousandth of a degree of latitude is 111 m: most pairs are told apart without trigonometry.
       if (other.stars !== offer.stars) continue;
       if (Math.abs(other.coordinates.latitude - offer.coordinates.latitude) > 0.001) continue;

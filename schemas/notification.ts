@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox";
 import { channels, Timestamp } from "./vocabulary.ts";
 
-export const notificationTemplates = ["offer-ready"] as const;
+export const notificationTemplates = ["offer-ready", "stay-changed"] as const;
 export type NotificationTemplate = (typeof notificationTemplates)[number];
 
 export const NotificationView = Type.Object(

@@ -1,5 +1,6 @@
 /** Owns the wire shape of a case's progress: how far each group's saga is, and what it waits for. */
 import Type, { type Static } from "typebox";
+import { LockFacts } from "./lock.ts";
 import { Urn } from "./urn.ts";
 import { caseStatuses, subCaseStatuses, Timestamp } from "./vocabulary.ts";
 
@@ -36,6 +37,7 @@ export const SubCaseProgress = Type.Object({
   }),
   steps: Type.Array(StepView, { description: "As they were begun; a step at each hotel that was tried." }),
   waitingFor: Type.Optional(WaitingForView),
+  ...LockFacts,
 });
 export type SubCaseProgress = Static<typeof SubCaseProgress>;
 

@@ -57,11 +57,9 @@ export const PolicyConstraints = Type.Object({
   ),
 });
 
-const Weights = Type.Object({
-  cost: Type.Number({ minimum: 0, maximum: 1 }),
-  distance: Type.Number({ minimum: 0, maximum: 1 }),
-  consolidation: Type.Number({ minimum: 0, maximum: 1 }),
-});
+const Weight = (byDefault: number) =>
+  Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: `Default ${byDefault}.` }));
+const Weights = Type.Object({ cost: Weight(0.6), distance: Weight(0.25), consolidation: Weight(0.15) });
 
 export const TransportPolicy = Type.Object({
   mode: Type.Enum([...vehicleTypes]),

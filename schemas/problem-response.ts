@@ -30,7 +30,9 @@ export const ProblemResponse = Type.Object(
     version: Type.Optional(Type.Integer({ description: "The version that stands now." })),
     state: Type.Optional(Type.String({ description: "The state that stands now." })),
     lockedBy: Type.Optional(Type.String({ description: "User URN of the lock's holder." })),
-    expiresInSeconds: Type.Optional(Type.Integer()),
+    expiresInSeconds: Type.Optional(
+      Type.Integer({ description: "Then the lock lapses, unless its holder renews it." }),
+    ),
     failedDomain: Type.Optional(Type.String({ description: "The part behind this service that failed." })),
   },
   { title: "Problem" },

@@ -49,6 +49,8 @@ export const problems = {
   "conflict/duplicate": kind(409, "It exists already", "after_reload"),
   "conflict/offer-decided": kind(409, "The offer was already decided", "after_reload"),
   "conflict/demand-not-approved": kind(409, "No approved demand yet", "after_reload"),
+  "conflict/sub-case-locked": kind(409, "Another operator holds the lock", "after_reload"),
+  "conflict/stale-fencing-token": kind(409, "The lock has ended", "after_reload"),
   "conflict/in-flight": kind(409, "The same request is under way", "later"),
   "idempotency/payload-differs": kind(422, "The idempotency key names another request"),
   "rate/exceeded": kind(429, "Too many requests", "later"),

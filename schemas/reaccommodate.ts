@@ -1,10 +1,10 @@
 /** Owns the shapes of a changed next flight: what an operator says, what follows for each group, and what a sub-case is told. */
 import Type, { type Static } from "typebox";
 import type { Stay } from "./assignment.ts";
-import { GroupId, NextFlight } from "./case.ts";
+import { NextFlight } from "./case.ts";
 import { Concurrency } from "./concurrency.ts";
 import { Urn } from "./urn.ts";
-import { Reason } from "./vocabulary.ts";
+import { GroupId, Reason } from "./vocabulary.ts";
 
 /** For the case, for groups that fly otherwise, or both; a group's own next flight counts for it from then on. */
 export const ReaccommodateBody = Type.Object({
@@ -52,4 +52,6 @@ export interface StayAmended {
   nextFlight?: { number: string; scheduledDeparture: string | Date };
   /** What it needs a room for now; no night: it needs none. Absent: nobody has planned one. */
   stay?: Stay;
+  /** What the case makes of it. */
+  effect?: StayEffect;
 }

@@ -1,10 +1,10 @@
 /** Owns the shapes of changing who travels with whom: splitting, merging and forming groups, and what the sub-cases are told. */
 import Type, { type Static } from "typebox";
-import { GroupId } from "./case.ts";
 import { Concurrency } from "./concurrency.ts";
+import type { GroupLock } from "./lock.ts";
 import type { Passenger } from "./passenger.ts";
 import { Urn } from "./urn.ts";
-import { cabins, Reason, type SubCaseStatus, type Tier } from "./vocabulary.ts";
+import { cabins, GroupId, Reason, type SubCaseStatus, type Tier } from "./vocabulary.ts";
 
 const Passengers = Type.Array(Urn("passenger"), { minItems: 1, maxItems: 150 });
 
@@ -64,6 +64,8 @@ export interface GroupMembers {
   /** How often the group has been changed. */
   shape: number;
   passengers: Passenger[];
+  /** Absent: nobody holds one. */
+  lock?: GroupLock;
 }
 
 /** The data of `sub-case.regroup`: who is in the group from now on. */

@@ -1,11 +1,11 @@
 /** Owns the wire shape of one reservation as operators read it, and of one that a person has made by phone. */
 import Type, { type Static } from "typebox";
-import { GroupId, ReservationView } from "./case.ts";
+import { ReservationView } from "./case.ts";
 import { Concurrency } from "./concurrency.ts";
 import { nightsMax, PlaceOnEarth } from "./hotel-search.ts";
 import { LocalDate } from "./local-day.ts";
 import { Urn } from "./urn.ts";
-import { Reason, Timestamp } from "./vocabulary.ts";
+import { GroupId, Reason, Timestamp } from "./vocabulary.ts";
 
 /** In place of a vendor's name where a person has booked; no configured vendor may have it. */
 export const byHandVendor = "by-hand";

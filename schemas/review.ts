@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox";
 import { Concurrency } from "./concurrency.ts";
 import { CaseKind } from "./drill.ts";
 import { PageQuery } from "./page.ts";
+import { RelaxedFields } from "./relaxation.ts";
 import { Urn } from "./urn.ts";
 import {
   AirportCode,
@@ -16,6 +17,35 @@ import {
 /** Escalation raises the priority; it is no state. */
 export const reviewStates = ["OPEN", "CLAIMED", "RESOLVED"] as const;
 export type ReviewState = (typeof reviewStates)[number];
+
+/** What a person may do about an item that they have claimed (contract, "Manual review item"). */
+export const reviewActions = ["REBOOK", "RELAX", "SPLIT", "OVERRIDE"] as const;
+export type ReviewActionKind = (typeof reviewActions)[number];
+
+/** DONE: a room is booked, or a place found. FAILED: none was. REFUSED: nothing was tried. */
+export const actionOutcomes = ["DONE", "FAILED", "REFUSED"] as const;
+export type ActionOutcome = (typeof actionOutcomes)[number];
+
+const ReviewActionView = Type.Object({
+  action: Type.Enum([...reviewActions]),
+  state: Type.Enum(["UNDER_WAY", "DONE", "PARTIAL", "FAILED"], {
+    description: "PARTIAL: for some of its groups. After a failure the item is still its claimant's.",
+  }),
+  by: Type.String({ description: "URN of who did it." }),
+  at: Timestamp,
+  reason: Type.String(),
+  hotelUrn: Type.Optional(Urn("hotel")),
+  providerOfferId: Type.Optional(Type.String()),
+  fields: Type.Optional(RelaxedFields),
+  groups: Type.Array(
+    Type.Object({
+      groupId: Type.String(),
+      outcome: Type.Optional(Type.Enum([...actionOutcomes], { description: "Absent: under way." })),
+      detail: Type.Optional(Type.String({ description: "Why not, or how, in a sentence." })),
+    }),
+  ),
+});
+export type ReviewActionView = Static<typeof ReviewActionView>;
 
 export const ReviewItemView = Type.Object(
   {
@@ -48,6 +78,16 @@ export const ReviewItemView = Type.Object(
     origin: Type.Optional(Type.String({ description: "The step or person that raised it." })),
     createdAt: Timestamp,
     dueAt: Type.Optional(Type.String({ format: "date-time", description: "When its SLA is breached." })),
+    secondsLeft: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Until `dueAt`, as of this answer." }),
+    ),
+    overdue: Type.Boolean({ description: "Its deadline has passed." }),
+    breaches: Type.Integer({ minimum: 0, description: "Deadlines missed so far." }),
+    actions: Type.Array(ReviewActionView, {
+      description: "What its claimants have done, in order, and how it went.",
+    }),
+    resolution: Type.Optional(Type.String()),
+    resolvedAt: Type.Optional(Timestamp),
     version: Type.Optional(Type.Integer()),
   },
   { title: "ReviewItem" },
@@ -59,8 +99,37 @@ export const ReviewListQuery = Type.Object({
   category: Type.Optional(Type.Enum([...reviewCategories])),
   priority: Type.Optional(Type.Enum([...priorities])),
   airport: Type.Optional(AirportCode),
+  caseUrn: Type.Optional(Urn("case")),
+  assignedTo: Type.Optional(
+    Type.String({
+      pattern: "^(me|urn:.{3,290})$",
+      description: "URN of whoever has claimed or resolved them; `me` is whoever asks.",
+      examples: ["me"],
+    }),
+  ),
+  overdue: Type.Optional(
+    Type.Enum(["true", "false"], { description: "Whether the deadline of an unresolved item has passed." }),
+  ),
   ...PageQuery,
 });
+
+/** How an action went for some of its groups: the data of `review.note-action`. */
+export interface ActionNote {
+  actionId: string;
+  groups: { groupId: string; outcome: ActionOutcome; detail?: string }[];
+}
+
+/** Which action of which item something is done for; it hears how it went. */
+export interface ForReview {
+  reviewId: string;
+  actionId: string;
+}
+
+/** Minutes that an item of each priority may stay unresolved. */
+export type ReviewSla = Record<Priority, number>;
+
+/** Contract, "Limits": the example's figures. */
+export const reviewSlaDefault: ReviewSla = { HIGH: 15, MEDIUM: 60, LOW: 240 };
 
 export const ResolveReviewBody = Type.Object({
   resolution: Type.String({ pattern: "^[A-Z][A-Z0-9_]{1,39}$", examples: ["REBOOKED"] }),

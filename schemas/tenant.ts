@@ -14,3 +14,12 @@ export const RegisterTenant = Type.Object({
   homeCountry: Type.String({ pattern: "^[A-Z]{2}$", description: "ISO 3166-1 alpha-2." }),
 });
 export type RegisterTenant = Static<typeof RegisterTenant>;
+
+const Minutes = Type.Number({ minimum: 0.01, maximum: 10_080, description: "Parts of a minute are for tests." });
+
+/** The data of `identity.set-review-sla`: minutes per priority; those left out stay as they are. */
+export const SetReviewSla = Type.Object(
+  { HIGH: Type.Optional(Minutes), MEDIUM: Type.Optional(Minutes), LOW: Type.Optional(Minutes) },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type SetReviewSla = Static<typeof SetReviewSla>;

@@ -31,6 +31,8 @@ const kinds = {
   step: "tenant",
   "sub-case": "tenant",
   subscription: "tenant",
+  transfer: "tenant",
+  "transport-run": "tenant",
   user: "issuer",
   vendor: "shared",
   voucher: "tenant",

@@ -1,4 +1,5 @@
 /** Owns how an actor asks a vendor's adapter for something, and how the answer comes back; both travel as commands. */
+import type { VehicleType } from "./vocabulary.ts";
 
 export const vendorVerbs = [
   "hold",
@@ -53,6 +54,8 @@ export interface VendorAnswer {
 export interface VendorChoice {
   payment?: string;
   transport?: string;
+  /** The most passengers in one vehicle of the transport vendor's. */
+  vehicleSeats?: Record<VehicleType, number>;
   message?: string;
 }
 

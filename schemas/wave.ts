@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox";
 import { discardReasons } from "./allocation.ts";
 import { AllocationView } from "./case.ts";
 import { Concurrency } from "./concurrency.ts";
+import { RelaxedFields } from "./relaxation.ts";
 import { Urn } from "./urn.ts";
 import { cabins, Money, Reason, Timestamp } from "./vocabulary.ts";
 
@@ -109,6 +110,9 @@ export const WaveView = Type.Object(
       Type.Array(
         Type.Object({ tier: Type.Enum([...cabins]), policyUrn: Urn("policy"), version: Type.Integer() }),
       ),
+    ),
+    relaxed: Type.Optional(
+      Type.Array(RelaxedFields, { description: "What of the policies was relaxed for the case, in order." }),
     ),
     rankingInputs: Type.Array(RankingInputView),
     allocations: Type.Array(AllocationView),

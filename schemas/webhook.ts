@@ -13,6 +13,37 @@ export interface SubscriptionInput {
   contact: string;
 }
 
+/** What an airline's on-call hears of; all on the internal stream. */
+export const alertTypes = [
+  "review.sla-breached",
+  "review.escalated",
+  "operator.alerted",
+  "partner.limit-exceeded",
+] as const;
+
+/** The alert channel's client id; no partner's, which all begin with the airline's code. */
+export const alertChannelOf = (tenant: string): string => `alerts_${tenant}`;
+
+/** The data of `webhook.put-alert-channel`. Its secret is made here and shown once: at first, and for `rotateSecret`. */
+export interface AlertChannelInput {
+  url: string;
+  rotateSecret?: boolean;
+}
+
+/** The answer of `webhook.alert-channel`. */
+export interface AlertChannelView {
+  /** Without what may be a token in the address. */
+  host: string;
+  status: SubscriptionView["status"];
+  createdAt: string;
+  dualKeyUntil?: string;
+  lastTest?: SubscriptionView["lastTest"];
+  /** Alerts that have not reached it yet, and are being tried again. */
+  waiting: number;
+  /** The last alert that was given up after all attempts. */
+  lastGivenUp?: { at: string; delivery?: string };
+}
+
 /** Why a subscription is paused: its partner failed all attempts of a delivery, or an operator wanted it. */
 export const pauseReasons = ["DELIVERY_EXHAUSTED", "OPERATOR"] as const;
 export type PauseReason = (typeof pauseReasons)[number];

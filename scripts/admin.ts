@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import type { MongoClient } from "mongodb";
 import { Problem } from "../schemas/problems.ts";
 import { openStreams, type Streams } from "../streams/connection.ts";
+import { auditSubcommands } from "./administration/audit.ts";
 import { checkSubcommands } from "./administration/check.ts";
 import type { InstanceClient } from "./administration/client.ts";
 import { deadLetterSubcommands } from "./administration/dead-letters.ts";
@@ -26,6 +27,7 @@ const subcommands: Record<string, Subcommand> = {
   ...keySubcommands,
   ...deadLetterSubcommands,
   ...checkSubcommands,
+  ...auditSubcommands,
 };
 
 const help = `Usage: scripts/admin <command> [options]

@@ -8,7 +8,7 @@ import { roundOf } from "./progress.ts";
 import { type CaseEvent, type CaseState, evolve } from "./state.ts";
 
 /** @throws Problem validation/body for a group that the case doesn't have */
-const placesOf = ({ groups }: CaseState, groupIds: readonly string[]): number[] =>
+export const placesOf = ({ groups }: CaseState, groupIds: readonly string[]): number[] =>
   groupIds.map((groupId, i) => {
     const at = groups.findIndex((group) => group.groupId === groupId);
     if (at >= 0) return at;

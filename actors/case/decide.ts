@@ -19,6 +19,7 @@ import {
 import { decideNoteGroup, decideNoteWave } from "./progress.ts";
 import { decideReaccommodate, decideReplaceGroup } from "./reaccommodate.ts";
 import { decideRegroup } from "./regroup.ts";
+import { decideRelax } from "./relax.ts";
 import { decideNoteReview } from "./review-notes.ts";
 import type { CaseEvent, CaseState } from "./state.ts";
 
@@ -33,6 +34,7 @@ export const commands = [
   "apply-freeze",
   "allocate",
   "rerun",
+  "relax",
   "book-rooms",
   "note-override",
   "split-group",
@@ -89,6 +91,8 @@ const decideVerb = (state: CaseState | undefined, command: Received, gathered: u
       return decideAllocate(state, command);
     case "rerun":
       return decideRerun(state, command);
+    case "relax":
+      return withRenewed(state, (gathered as DemandTerms).policies, (now) => decideRelax(now, command));
     case "book-rooms":
       return decideBookRooms(state, command);
     case "note-override":

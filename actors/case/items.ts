@@ -106,6 +106,17 @@ export const partialItem = (
   return [item(state, caseId, about)];
 };
 
+/** For those whose hotel has not the dates that they need: they keep the room that they have. */
+export const unmovedItem = (state: CaseState, caseId: string, waveId: string, groups: string[]): Outgoing =>
+  item(state, caseId, {
+    category: "BOOKING_FAILED",
+    origin: "amendment",
+    detail:
+      "Neither their hotel nor another one has rooms for the dates that these groups need now; arrange it by hand.",
+    groups,
+    occurrence: waveId,
+  });
+
 /** For those whom a resolved item has left as they were. */
 export const afterReviewItems = (
   state: CaseState,

@@ -147,9 +147,11 @@ export const thenPlace = (state: CaseState, command: Received, events: CaseEvent
   const next = unserved ?? approvedDemands(told).at(-1);
   // New rooms are also for those who could not be placed before.
   const after = unserved === undefined ? told : tryAgain(told, "H");
-  if (next !== undefined && placeable(after).length > 0) {
-    const dueAt = unserved === undefined ? undefined : nextBeat(after, command.now);
-    if (dueAt === undefined) return [...events, waveRequested(command, next.demandId, after.progress)];
+  const again = toReplace(told);
+  if (next !== undefined && (placeable(after).length > 0 || again.length > 0)) {
+    // Whose room is for the wrong dates waits for no beat.
+    const dueAt = unserved === undefined || again.length > 0 ? undefined : nextBeat(after, command.now);
+    if (dueAt === undefined) return [...events, waveRequested(command, next.demandId, after.progress, again)];
     if (step === "batch") return events;
     return [...events, { type: "case.batch-awaited", data: { demandId: next.demandId, dueAt } }];
   }
@@ -159,6 +161,12 @@ export const thenPlace = (state: CaseState, command: Received, events: CaseEvent
   const progress = told.progress.replaceAll("W", "H");
   return [...events, { type: "case.groups-stranded", data: { progress, groups, occurrence: command.id } }];
 };
+
+/** Of those who are to change hotels the ones that have a room still. */
+const toReplace = (state: CaseState): string[] =>
+  state.groups.flatMap(({ groupId }, i) =>
+    "BR".includes(state.progress[i] ?? "?") && state.toReplace?.includes(groupId) ? groupId : [],
+  );
 
 /**
  * When the next batch runs; undefined: at once, because somebody who can be placed is under an ON_DEMAND policy. Beats are

@@ -26,9 +26,18 @@ export const decideNoteWave = (state: CaseState, command: Received): CaseEvent[]
     const at = state.groups.findIndex((group) => group.groupId === groupId);
     return progress[at] === "A" && state.progress[at] === "W";
   });
-  const noted: CaseEvent = { type: "case.wave-noted", data: { waveId, progress, toBook } };
+  const unmoved = unmovedIn(state, placed);
+  const data = { waveId, progress, toBook, ...(unmoved.length === 0 ? {} : { unmoved }) };
+  const noted: CaseEvent = { type: "case.wave-noted", data };
   return [noted, ...consequences(evolve(state, noted), command.now)];
 };
+
+/** Groups that have their room for the wrong dates still, and that this wave has found no other for. */
+const unmovedIn = (state: CaseState, placed: ReadonlySet<string>): string[] =>
+  state.groups.flatMap(({ groupId }, i) => {
+    const asked = state.toReplace?.includes(groupId) && state.awaiting?.again?.includes(groupId);
+    return asked && !placed.has(groupId) && "BR".includes(state.progress[i] ?? "?") ? groupId : [];
+  });
 
 /**
  * How far a group comes within one saga; a note of something earlier is late. One that was placed may
@@ -52,12 +61,17 @@ const reached: Readonly<Record<Stage, number>> = {
 
 /** A sub-case tells where it stands. What it told of an earlier saga, or of an earlier moment of this one, changes nothing. */
 export const decideNoteGroup = (state: CaseState, command: Received): CaseEvent[] => {
-  const { groupId, stage, round } = command.data as GroupNote;
+  const { groupId, stage, round, shape } = command.data as GroupNote;
   const at = state.groups.findIndex((group) => group.groupId === groupId);
   const current = state.progress[at] as Stage | undefined;
   if (current === undefined) return [];
   const last = roundOf(state.rounds[at]);
-  const newer = round > last ? current !== "N" : round === last && reached[stage] > reached[current];
+  const { mergedInto, shape: standing = 0 } = state.groups[at] as CaseState["groups"][number];
+  if (stage === "N" && shape !== undefined && shape < standing) return [];
+  const newer =
+    round > last
+      ? current !== "N" || (stage === "W" && mergedInto === undefined)
+      : round === last && isFurther(stage, current);
   if (!newer) return [];
   const progress = withLetter(state.progress, at, stage);
   const rounds = withLetter(state.rounds, at, String.fromCharCode(zero + round));
@@ -65,6 +79,10 @@ export const decideNoteGroup = (state: CaseState, command: Received): CaseEvent[
   const noted: CaseEvent = { type: "case.group-noted", data: { groupId, progress, rounds, housed } };
   return [noted, ...consequences(evolve(state, noted), command.now)];
 };
+
+/** Who waits, or is held, is past the saga that the round was: what it came to has been told, and another is to come. */
+const isFurther = (stage: Stage, current: Stage): boolean =>
+  "WH".includes(current) ? stage === "N" : reached[stage] > reached[current];
 
 /** One character a group, `0` for none yet. */
 const zero = "0".charCodeAt(0);

@@ -8,6 +8,7 @@ import type { CaseKind } from "../../schemas/drill.ts";
 import type { PartnerCaseListItem, PartnerCaseView } from "../../schemas/partner-api.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
+import type { RelaxedFields } from "../../schemas/relaxation.ts";
 import type { ReviewItemView } from "../../schemas/review.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
@@ -21,8 +22,9 @@ import { caseList, listProjection } from "./case-list.ts";
 import { gatherParts, type PartialFailure } from "./composition.ts";
 import { dashboardQuery } from "./dashboard-query.ts";
 import { freezesQuery } from "./freezes-query.ts";
+import { bindingPolicies } from "./relax.ts";
 import { type CaseState, schemaVersion } from "./state.ts";
-import { caseHead, demandSummary, partnerHead, pendingApproval } from "./view.ts";
+import { caseHead, demandSummary, partnerHead, pendingApproval, relaxationsView } from "./view.ts";
 
 export const collection = "cases";
 
@@ -96,6 +98,7 @@ export const caseQueries = (context: ActorContext) => {
         wave: waveUrn === undefined ? null : { urn: waveUrn, allocations: allocations ?? [] },
         reservations: subCases?.reservations ?? [],
         manualReviewItems: items ?? [],
+        ...relaxationsView(state),
         ...(failures.length === 0 ? {} : { partialFailures: failures }),
       };
     },
@@ -241,7 +244,8 @@ export const caseQueries = (context: ActorContext) => {
         airport: state.airport,
         ...(state.kind === undefined ? {} : { kind: state.kind }),
         closed: state.status === "CLOSED",
-        policies: policiesNow(state, found),
+        policies: bindingPolicies(policiesNow(state, found), state.relaxations),
+        ...(state.relaxations === undefined ? {} : { relaxed: state.relaxations.map(({ fields }) => fields) }),
         groups: needs(named ?? [...again, ...waiting].slice(0, waveGroupsMax)),
         again: needs(again).map(({ groupId }) => groupId),
       };
@@ -260,7 +264,9 @@ export interface AllocationInput {
   airport: string;
   kind?: CaseKind;
   closed: boolean;
+  /** With what is relaxed for the case. */
   policies: Partial<Record<Tier, ResolvedPolicy>>;
+  relaxed?: RelaxedFields[];
   groups: GroupNeed[];
   /** Of these the ones that have a room, which they keep where the wave finds them no other. */
   again: string[];

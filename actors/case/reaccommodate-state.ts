@@ -7,7 +7,7 @@ import { stillToBook } from "./booking-state.ts";
 import { withGroups } from "./group-rooms.ts";
 import type { CaseState, GroupHead } from "./state.ts";
 
-export interface ReaccommodateEvent {
+interface Reaccommodated {
   type: "case.reaccommodated";
   data: {
     nextFlight?: NonNullable<CaseState["nextFlight"]>;
@@ -17,7 +17,23 @@ export interface ReaccommodateEvent {
   };
 }
 
-export const evolveReaccommodated = (state: CaseState, { data }: ReaccommodateEvent): CaseState => {
+export type ReaccommodateEvent =
+  | Reaccommodated
+  | { type: "case.replacement-asked"; data: { groupId: string } };
+
+/** Without groups that are seen to: moved, told of, or about to ask their hotel for other dates again. */
+export const toReplaceWithout = (
+  { toReplace }: CaseState,
+  gone: ReadonlySet<string>,
+): Pick<CaseState, "toReplace"> =>
+  toReplace === undefined ? {} : { toReplace: toReplace.filter((groupId) => !gone.has(groupId)) };
+
+export const evolveReaccommodated = (state: CaseState, event: ReaccommodateEvent): CaseState =>
+  event.type === "case.replacement-asked"
+    ? { ...state, toReplace: [...(state.toReplace ?? []), event.data.groupId] }
+    : reaccommodatedState(state, event);
+
+const reaccommodatedState = (state: CaseState, { data }: Reaccommodated): CaseState => {
   const changed = new Map(data.groups.map((group) => [group.head.groupId, group]));
   const groups = state.groups.map((group) => {
     const found = changed.get(group.groupId);
@@ -34,16 +50,13 @@ export const evolveReaccommodated = (state: CaseState, { data }: ReaccommodateEv
     ...(data.nextFlight === undefined ? {} : { nextFlight: data.nextFlight }),
     progress: letters.join(""),
     ...(state.toBook === undefined ? {} : { toBook: stillToBook(state.toBook, replanned) }),
+    ...toReplaceWithout(state, new Set(changed.keys())),
     onDesk: state.onDesk.filter((groupId) => changed.get(groupId)?.letter !== "N"),
   };
 };
 
 /** Contract, "Outbound webhooks": case.amended; every group hears its dates, and desks what is settled. */
-export const reaccommodatedOut = (
-  { data }: ReaccommodateEvent,
-  state: CaseState,
-  caseId: string,
-): Outgoing[] => {
+export const reaccommodatedOut = ({ data }: Reaccommodated, state: CaseState, caseId: string): Outgoing[] => {
   const { nextFlight, groups, firstKnown } = data;
   return [
     {
@@ -63,7 +76,7 @@ export const reaccommodatedOut = (
         })),
       },
     },
-    ...groups.map(({ head }) => amend(head, state)),
+    ...groups.map(({ head, effect }) => amend(head, effect, state)),
     ...groups
       .filter(({ effect }) => effect === "LOCAL_RESIDENT" || firstKnown)
       .map(
@@ -80,11 +93,16 @@ export const reaccommodatedOut = (
   ];
 };
 
-const amend = ({ subCaseId, shape = 0, nextFlight, stay }: GroupHead, state: CaseState): Outgoing => {
+const amend = (
+  { subCaseId, shape = 0, nextFlight, stay }: GroupHead,
+  effect: StayEffect,
+  state: CaseState,
+): Outgoing => {
   const flight = nextFlight ?? state.nextFlight;
   const dates = stay && { checkIn: stay.checkIn, checkOut: stay.checkOut, nights: stay.nights };
   const data: StayAmended = {
     shape,
+    effect,
     ...(flight === undefined ? {} : { nextFlight: flight }),
     ...(dates === undefined ? {} : { stay: dates }),
   };

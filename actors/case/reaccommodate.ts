@@ -5,7 +5,7 @@ import type { StayEffect } from "../../schemas/reaccommodate.ts";
 import { causedId } from "../runtime/clock.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { approvedDemands } from "./capacity.ts";
-import { stayOf, waveRequested } from "./planning.ts";
+import { stayOf } from "./planning.ts";
 import { consequences } from "./progress.ts";
 import type { ReaccommodateEvent } from "./reaccommodate-state.ts";
 import { moreRooms, type RegroupTerms } from "./regroup.ts";
@@ -116,13 +116,15 @@ const effectOn = (
 
 /**
  * A group's hotel has not the dates that it needs: another one is sought, and the room that it has is given back once that
- * is booked. @throws NotYet while an allocation is under way
+ * is booked. Whoever asks during an allocation is in the next one, together. @throws NotYet before the case knows of its room
  */
 export const decideReplaceGroup = (state: CaseState, command: Received): CaseEvent[] => {
-  const { groupId } = command.data as { groupId: string };
+  const { groupId, shape = 0 } = command.data as { groupId: string; shape?: number };
   const at = state.groups.findIndex((group) => group.groupId === groupId);
-  const approved = approvedDemands(state).at(-1);
-  if (approved === undefined || !"BR".includes(state.progress[at] ?? "?")) return [];
-  if (state.awaiting?.step === "wave") throw new NotYet("An allocation is under way.");
-  return [waveRequested(command, approved.demandId, state.progress, [groupId])];
+  const letter = state.progress[at];
+  if (approvedDemands(state).length === 0 || letter === undefined) return [];
+  // The dates have changed again: its hotel is about to be asked for those.
+  if (shape < (state.groups[at]?.shape ?? 0) || state.toReplace?.includes(groupId)) return [];
+  if (letter === "A") throw new NotYet("The group's room is not known of yet.");
+  return "BR".includes(letter) ? [{ type: "case.replacement-asked", data: { groupId } }] : [];
 };

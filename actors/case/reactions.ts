@@ -1,10 +1,20 @@
 /** Owns what leaves with a case's events: public events and the next step's command; items for people stand in `items.ts`. */
+import type { KnownStage, Stage } from "../../schemas/group-note.ts";
 import type { Outgoing, Received } from "../runtime/decider.ts";
 import { chunkSize } from "./intake.ts";
-import { afterReviewItems, heldItems, incompleteItems, partialItem, strandedItem } from "./items.ts";
+import {
+  afterReviewItems,
+  heldItems,
+  incompleteItems,
+  partialItem,
+  strandedItem,
+  unmovedItem,
+} from "./items.ts";
+import { roundOf } from "./progress.ts";
 import { reaccommodatedOut } from "./reaccommodate-state.ts";
 import { regrouped } from "./regroup-reactions.ts";
-import type { CaseEvent, CaseState } from "./state.ts";
+import type { WaveReview } from "./relax-state.ts";
+import type { CaseEvent, CaseState, GroupHead } from "./state.ts";
 
 const flightOf = ({ flight }: CaseState) => ({
   iataDesignator: flight.number,
@@ -44,7 +54,7 @@ export const outgoing = (
     case "case.planned":
       return [...heldItems(state, caseId), ...notRequired(state)];
     case "case.wave-requested":
-      return [runWave(event.data.waveId, event.data.demandId, caseId)];
+      return [runWave(event.data.waveId, event.data.demandId, caseId, event.data.review)];
     case "case.step-reissued":
       return reissued(state, caseId);
     case "demand.requested":
@@ -91,16 +101,22 @@ export const outgoing = (
     case "case.replanned":
       return notRequired(state);
     case "case.booking-requested":
-      return event.data.started.map(({ subCaseId, waveId }) =>
-        toGroup("sub-case.book", { waveId })(subCaseId),
-      );
+      return event.data.started.map(({ groupId, subCaseId, waveId }) => {
+        const { shape = 0 } = state.groups.find((group) => group.groupId === groupId) ?? {};
+        return toGroup("sub-case.book", { waveId, shape })(subCaseId);
+      });
     case "case.reaccommodated":
       return reaccommodatedOut(event, state, caseId);
     case "case.regrouped":
       return regrouped(event, state, caseId);
+    case "case.wave-noted": {
+      const { waveId, unmoved } = event.data;
+      return unmoved === undefined ? [] : [unmovedItem(state, caseId, waveId, unmoved)];
+    }
+    case "case.replacement-asked":
     case "case.policies-renewed":
+    case "case.policy-relaxed":
     case "case.override-noted":
-    case "case.wave-noted":
     case "case.batch-awaited":
     case "case.batch-ended":
     case "case.repeated-differently":
@@ -148,11 +164,11 @@ const provisionNext = (state: CaseState, caseId: string): Outgoing => {
   };
 };
 
-const runWave = (waveId: string, demandId: string, caseId: string): Outgoing => ({
+const runWave = (waveId: string, demandId: string, caseId: string, review?: WaveReview): Outgoing => ({
   to: "command",
   name: "wave.run",
   entity: waveId,
-  data: { caseId, demandId },
+  data: { caseId, demandId, ...(review === undefined ? {} : { review }) },
 });
 
 const reissued = (state: CaseState, caseId: string): Outgoing[] => {
@@ -160,7 +176,7 @@ const reissued = (state: CaseState, caseId: string): Outgoing[] => {
   if (awaiting?.step === "provisioning") return [provisionNext(state, caseId)];
   if (awaiting?.step === "planning") return [{ to: "command", name: "case.plan", entity: caseId, data: {} }];
   if (awaiting?.waveId === undefined || awaiting.demandId === undefined) return [];
-  return [runWave(awaiting.waveId, awaiting.demandId, caseId)];
+  return [runWave(awaiting.waveId, awaiting.demandId, caseId, awaiting.review)];
 };
 
 const notRequired = (state: CaseState): Outgoing[] =>
@@ -177,9 +193,20 @@ const toGroup =
   (name: `sub-case.${string}`, data: object = {}) =>
   (subCaseId: string): Outgoing => ({ to: "command", name, entity: subCaseId, data });
 
-/** Sub-cases that stand; those of a case closed while it was being provisioned are made when it is open again. */
-const standing = ({ groups, provisioned }: CaseState): string[] =>
-  groups.slice(0, provisioned).map(({ subCaseId }) => subCaseId);
+/** Sub-cases that stand, or are about to: the chunk under way arrives, whatever becomes of the case meanwhile. */
+const standing = ({ groups, provisioned, manifest }: CaseState): GroupHead[] =>
+  groups.slice(0, provisioned + chunkSize(manifest.slice(provisioned)));
+
+/** Where the case thinks that each of its groups stands. */
+const knownOf = ({ groups, progress, rounds, toBook = [] }: CaseState): KnownStage[] => {
+  const loose = new Set(toBook.map(({ groupId }) => groupId));
+  return groups.map(({ groupId, shape = 0 }, i) => ({
+    stage: progress[i] as Stage,
+    round: roundOf(rounds[i]),
+    shape,
+    toBook: loose.has(groupId),
+  }));
+};
 
 /** Sessions end, sagas stand still, offers are withdrawn, items are off the desks (contract, "Case"). */
 const closed = (
@@ -200,23 +227,28 @@ const closed = (
     entity: caseId,
     data: { reason: data.reason, changedAt: data.at },
   },
-  ...standing(state).map(toGroup("sub-case.suspend", { changedAt: data.at })),
+  ...standing(state).map(({ subCaseId }) => toGroup("sub-case.suspend", { changedAt: data.at })(subCaseId)),
 ];
 
 const reopened = (
   state: CaseState,
   caseId: string,
   { type, data }: Extract<CaseEvent, { type: "case.reopened" }>,
-): Outgoing[] => [
-  { to: "internal", type, id: caseId, caseId, data: { ...data, airport: state.airport } },
-  {
-    to: "command",
-    name: "identity.reopen-case",
-    entity: caseId,
-    data: { closedAt: data.closedAt, changedAt: data.at },
-  },
-  { to: "command", name: "review.reopen-case", entity: caseId, data: { changedAt: data.at } },
-  ...standing(state).map(toGroup("sub-case.resume", { changedAt: data.at })),
-  ...(state.awaiting?.step === "wave" ? [] : reissued(state, caseId)),
-  ...freezeCheck(state, caseId),
-];
+): Outgoing[] => {
+  const known = knownOf(state);
+  return [
+    { to: "internal", type, id: caseId, caseId, data: { ...data, airport: state.airport } },
+    {
+      to: "command",
+      name: "identity.reopen-case",
+      entity: caseId,
+      data: { closedAt: data.closedAt, changedAt: data.at },
+    },
+    { to: "command", name: "review.reopen-case", entity: caseId, data: { changedAt: data.at } },
+    ...standing(state).map(({ subCaseId }, i) =>
+      toGroup("sub-case.resume", { changedAt: data.at, known: known[i] })(subCaseId),
+    ),
+    ...(state.awaiting?.step === "wave" ? [] : reissued(state, caseId)),
+    ...freezeCheck(state, caseId),
+  ];
+};

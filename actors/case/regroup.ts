@@ -1,6 +1,7 @@
 /** Owns changing who is in which group while nobody of them has a room: split, merge, and groups formed by name (contract, "Endpoints"). */
 import { progressClasses } from "../../schemas/dashboard.ts";
 import type { Stage } from "../../schemas/group-note.ts";
+import { requireUnlocked } from "../../schemas/lock.ts";
 import { needsOf, type Passenger } from "../../schemas/passenger.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { GroupMembers, Regrouped } from "../../schemas/regroup.ts";
@@ -24,7 +25,8 @@ const changeable = "WHF";
 
 /**
  * The groups as they are to be, the rooms that they need now, and items for those that cannot be planned.
- * @throws Problem conflict/state while a room is had or sought for one of them; not-found/resource; validation/body
+ * @throws Problem conflict/state while a room is had or sought for one of them; conflict/sub-case-locked,
+ * conflict/stale-fencing-token; not-found/resource; validation/body
  */
 export const decideRegroup = (state: CaseState, command: Received, gathered: unknown): CaseEvent[] => {
   const terms = gathered as RegroupTerms;
@@ -72,7 +74,10 @@ const regroup = (
   const changed = homes.filter(({ groupId, urns }) => !isAsItWas(members, groupId, urns));
   const emptied = members.filter(({ groupId }) => !homes.some((home) => home.groupId === groupId));
   if (changed.length === 0 && emptied.length === 0) return undefined;
-  requireChangeable(state, members, new Set([...changed, ...emptied].map(({ groupId }) => groupId)));
+  const concerned = new Set([...changed, ...emptied].map(({ groupId }) => groupId));
+  const locks = members.flatMap(({ groupId, lock }) => (concerned.has(groupId) ? [lock] : []));
+  requireUnlocked(locks, command, command.now);
+  requireChangeable(state, members, concerned);
   const known = Object.fromEntries(Object.entries(found).filter(([, policy]) => policy !== null));
   const subCases = new Map(members.map(({ groupId, subCaseId }) => [groupId, subCaseId]));
   for (const { groupId } of changed.filter(({ isNew }) => isNew))

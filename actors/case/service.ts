@@ -9,6 +9,7 @@ import { freshId } from "../runtime/clock.ts";
 import type { Change, Decider, Reading, Received } from "../runtime/decider.ts";
 import { inTheHouse } from "../runtime/drill.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
+import { rehearse } from "../runtime/rehearse.ts";
 import { allocate, bookRooms, spreadFreeze } from "./compositions.ts";
 import { commands, decide } from "./decide.ts";
 import { freezes } from "./freeze.ts";
@@ -19,6 +20,7 @@ import { caseIndexes, caseQueries, collection } from "./queries.ts";
 import { outgoing } from "./reactions.ts";
 import { type RegroupTerms, tiersAmong } from "./regroup.ts";
 import { namedIn } from "./regroup-wanted.ts";
+import { relaxationAudit } from "./relax.ts";
 import { type CaseEvent, type CaseState, evolve, schemaVersion, technicalEvents } from "./state.ts";
 import {
   bookingStartedView,
@@ -104,6 +106,7 @@ const isAboutDemand = ({ name, data }: Received): boolean =>
   name === "case.request-demand" ||
   name === "case.approve-demand" ||
   name === "case.reaccommodate" ||
+  name === "case.relax" ||
   (name === "case.note-review" && (data as ReviewSettled).category === "POLICY_VIOLATION");
 
 /** What each command answers: the case that was opened, the demand that was decided, the wave that was asked for. */
@@ -164,6 +167,7 @@ const audit = ({ id, command, before, after, events }: Change<CaseState, CaseEve
     ...optional(approved?.data.reason ?? rejected?.data.reason ?? reason),
     before: before === undefined ? null : auditSnapshot(before),
     after: auditSnapshot(after),
+    ...(command.name === "case.relax" && before !== undefined ? relaxationAudit(before, after) : {}),
   };
 };
 
@@ -181,13 +185,16 @@ const auditSnapshot = ({ status, kind, externalEventId, airport, groups, demands
   demands,
 });
 
-export const caseActor = (context: ActorContext): Actor => ({
-  name: "case",
-  deciders: [cases(context), freezes],
-  queries: caseQueries(context),
-  commands: {
-    allocate: allocate(context),
-    "book-rooms": bookRooms(context),
-    "spread-freeze": spreadFreeze(context, collection),
-  },
-});
+export const caseActor = (context: ActorContext): Actor => {
+  const decider = cases(context);
+  return {
+    name: "case",
+    deciders: [decider, freezes],
+    queries: { ...caseQueries(context), rehearse: rehearse(context, decider) },
+    commands: {
+      allocate: allocate(context),
+      "book-rooms": bookRooms(context),
+      "spread-freeze": spreadFreeze(context, collection),
+    },
+  };
+};

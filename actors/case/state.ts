@@ -16,8 +16,9 @@ import type {
 import { alsoToBook, type BookingEvent, evolveBooking, stillToBook, type ToBook } from "./booking-state.ts";
 import { withGroups } from "./group-rooms.ts";
 import type { ManifestGroup } from "./manifest.ts";
-import { evolveReaccommodated, type ReaccommodateEvent } from "./reaccommodate-state.ts";
+import { evolveReaccommodated, type ReaccommodateEvent, toReplaceWithout } from "./reaccommodate-state.ts";
 import { evolveRegroup, type RegroupEvent } from "./regroup-state.ts";
+import type { Relaxation, RelaxEvent, WaveReview } from "./relax-state.ts";
 
 /** Of case documents. */
 export const schemaVersion = 1;
@@ -119,6 +120,8 @@ export interface CaseState {
   provisioned: number;
   provisionedAt?: Date;
   policies: Partial<Record<Tier, ResolvedPolicy>>;
+  /** What of them is loosened for this case alone, in order. Absent: nothing. */
+  relaxations?: Relaxation[];
   plannedAt?: Date;
   demands: Demand[];
   waveId?: string;
@@ -126,6 +129,8 @@ export interface CaseState {
   toBook?: ToBook[];
   /** What the newest book-rooms has set going: its answer, also when it is asked again. */
   lastBooking?: { commandId: string; groups: string[] };
+  /** Groups whose hotel has not the dates that they need: the next wave seeks another one for them. */
+  toReplace?: string[];
   /** The step that the case waits for, and when it asks again. */
   awaiting?: {
     step: "provisioning" | "planning" | "batch" | "wave";
@@ -136,6 +141,8 @@ export interface CaseState {
     rounds?: string;
     /** Groups that have a room and are to be placed anew all the same. */
     again?: string[];
+    /** Set: the wave is run about this item. */
+    review?: WaveReview;
   };
   resolvedAt?: Date;
   closedAt?: Date;
@@ -182,12 +189,24 @@ export type CaseEvent =
   | { type: "case.batch-ended"; data: Record<string, never> }
   | {
       type: "case.wave-requested";
-      data: { waveId: string; demandId: string; dueAt: Date; progress: string; again?: string[] };
+      data: {
+        waveId: string;
+        demandId: string;
+        dueAt: Date;
+        progress: string;
+        again?: string[];
+        review?: WaveReview;
+      };
     }
-  | { type: "case.wave-noted"; data: { waveId: string; progress: string; toBook: string[] } }
+  /** `unmoved`: groups for which another hotel was to be found, and none was. */
+  | {
+      type: "case.wave-noted";
+      data: { waveId: string; progress: string; toBook: string[]; unmoved?: string[] };
+    }
   | BookingEvent
   | RegroupEvent
   | ReaccommodateEvent
+  | RelaxEvent
   | {
       type: "case.group-noted";
       data: { groupId: string; progress: string; rounds: string; housed: string[] };
@@ -316,7 +335,13 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
       return without(state, "awaiting");
     case "case.wave-noted": {
       const { progress, waveId, toBook } = event.data;
-      const noted = { ...state, progress, toBook: alsoToBook(state.toBook, toBook, waveId) };
+      const again = new Set(state.awaiting?.again);
+      const noted = {
+        ...state,
+        progress,
+        toBook: alsoToBook(state.toBook, toBook, waveId),
+        ...toReplaceWithout(state, again),
+      };
       return without({ ...noted, onDesk: heldIn(noted) }, "awaiting");
     }
     case "case.group-noted": {
@@ -345,11 +370,14 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
         awaiting === undefined || awaiting.step === "wave" ? {} : { awaiting: { ...awaiting, dueAt } };
       return { ...open, status: "OPEN", ...again };
     }
+    case "case.policy-relaxed":
+      return { ...state, relaxations: [...(state.relaxations ?? []), event.data] };
     case "case.policies-renewed":
     case "case.booking-requested":
     case "case.override-noted":
       return evolveBooking(state, event);
     case "case.reaccommodated":
+    case "case.replacement-asked":
       return evolveReaccommodated(state, event);
     case "case.regrouped": {
       const regrouped = evolveRegroup(state, event);

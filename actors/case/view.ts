@@ -1,5 +1,5 @@
 /** Owns what each audience may see of a case; whatever stands with other actors is joined by the queries. */
-import type { BookingStarted, CaseListItem, CaseOpened, CaseStanding } from "../../schemas/case.ts";
+import type { BookingStarted, CaseListItem, CaseOpened, CaseStanding, CaseView } from "../../schemas/case.ts";
 import type { DemandSummary, DemandView, PendingApproval } from "../../schemas/demand.ts";
 import type { PartnerCaseListItem } from "../../schemas/partner-api.ts";
 import type { ReaccommodationView } from "../../schemas/reaccommodate.ts";
@@ -43,6 +43,20 @@ export const caseHead = (
 
 const optional = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+
+/** Absent: every policy binds the case as it is. */
+export const relaxationsView = ({ relaxations }: CaseState): Pick<CaseView, "relaxations"> =>
+  relaxations === undefined
+    ? {}
+    : {
+        relaxations: relaxations.map(({ fields, groupIds, reason, by, at }) => ({
+          fields,
+          groupIds,
+          reason,
+          by,
+          at: at.toISOString(),
+        })),
+      };
 
 /** The answer to a push or a declaration (contract, "Partner disruption push payload"). */
 export const openedView = (state: CaseState, { id }: Reading): CaseOpened => ({

@@ -32,6 +32,7 @@ const contracts: Decider<ContractState, ContractEvent> = {
     command.name === "contract.put"
       ? {
           action: before === undefined ? "contract.create" : "contract.update",
+          airport: after.terms.airport,
           before: before?.terms ?? null,
           after: after.terms,
         }

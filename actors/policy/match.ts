@@ -30,7 +30,7 @@ export interface Match {
   matchedBy: MatchedBy;
 }
 
-/** Of two policies of the same kind, the one activated last wins. Undefined when nothing applies. */
+/** Of two policies of the same kind, the one activated last wins, and of two in one moment the one made later. Undefined when nothing applies. */
 export const matchPolicy = (
   candidates: readonly Candidate[],
   airport: string,
@@ -43,7 +43,8 @@ export const matchPolicy = (
   return fitting.sort(
     (a, b) =>
       matchOrder.indexOf(a.matchedBy) - matchOrder.indexOf(b.matchedBy) ||
-      b.candidate.activatedAt.getTime() - a.candidate.activatedAt.getTime(),
+      b.candidate.activatedAt.getTime() - a.candidate.activatedAt.getTime() ||
+      (a.candidate.policyId < b.candidate.policyId ? 1 : -1),
   )[0];
 };
 

@@ -65,6 +65,12 @@ const activeCandidates = async (documents: TenantDocuments): Promise<Candidate[]
   });
 };
 
+/** The code has the form of one. */
+const noSuchAirport = (code: string): Problem =>
+  new Problem("validation/query", "Correct the query parameters named in `errors`.", {
+    errors: [{ pointer: "?airport", detail: `${code} is not a known IATA airport code` }],
+  });
+
 const localCurrency = (airport: string): string =>
   currencyOfCountry(airportOf(airport)?.country ?? "") ?? "USD";
 
@@ -113,6 +119,7 @@ export const policyQueries = (context: ActorContext) => ({
   /** GET /v1/policies/resolve: which policy applies to a tier at an airport, and why the others don't. */
   resolve: async ({ tenant, params }: Query): Promise<PolicyMatch> => {
     const { airport, tier } = params as { airport: string; tier: Tier };
+    if (airportOf(airport) === undefined) throw noSuchAirport(airport);
     const active = await activeCandidates(context.documents.tenant(tenant));
     const candidates = verdictsOn(active, airport, tier);
     const found = matchPolicy(active, airport, tier);

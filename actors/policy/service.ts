@@ -35,8 +35,17 @@ const policies: Decider<PolicyState, PolicyEvent> = {
   audit: ({ command, before, after, events }) =>
     events.some(({ type }) => type === "policy.context-fixed")
       ? null
-      : { action: command.name, before: before?.body ?? null, after: after.body },
+      : {
+          action: command.name,
+          ...airportOf(after),
+          before: before?.body ?? null,
+          after: after.body,
+        },
 };
+
+/** What a trail of one airport tells of; a policy for all airports is in none. */
+const airportOf = ({ body }: PolicyState): { airport?: string } =>
+  body.context.airport === undefined ? {} : { airport: body.context.airport };
 
 const contexts = (context: ActorContext): Decider<ContextState, WithTexts> => ({
   actor: "policy",
@@ -93,6 +102,7 @@ const auditedPolicies = (event: WithTexts, command: Received): Outgoing[] => {
       principal: principal.urn,
       surface: principal.surface,
       role: principal.role,
+      ...(read === undefined ? {} : airportOf(read.policy)),
       reason,
       before: snapshot(before, read),
       after: snapshot(after, read),
@@ -117,14 +127,16 @@ export const policyActor = (context: ActorContext): Actor => {
   const move: CommandFunction = async (command, dispatch) => {
     const { tenant, entity: policyId } = command;
     const { expectedVersion, ...rest } = command;
-    const { version, policy: found } = await read(tenant, policyId);
+    const seen = await read(tenant, policyId);
     // Before the version: who is scoped to another airport is told nothing of it.
-    requireAirport(command.principal, found.body.context.airport ?? "every airport");
-    if (expectedVersion !== undefined && expectedVersion !== version) {
+    requireAirport(command.principal, seen.policy.body.context.airport ?? "every airport");
+    if (expectedVersion !== undefined && expectedVersion !== seen.version) {
+      const { version } = seen;
       throw new Problem("conflict/version", `The policy is at version ${version}.`, { version });
     }
     if (command.name === "policy.activate") await dispatch("fix-context", command);
-    const { policy } = await read(tenant, policyId);
+    // A patch may have come between: what is answered is one text with its own version.
+    const { policy, version } = await read(tenant, policyId);
     await dispatch("move-pointer", {
       ...rest,
       entity: "",

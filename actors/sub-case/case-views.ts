@@ -2,6 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { Collection, Document } from "mongodb";
 import type { CaseView, ReservationView } from "../../schemas/case.ts";
+import { isLive } from "../../schemas/lock.ts";
 import { loadedOf } from "../runtime/store.ts";
 import type { SubCaseState } from "./state.ts";
 import { groupView, reservationView } from "./view.ts";
@@ -15,6 +16,13 @@ interface Kept {
 /** A few kilobytes each; more than an airport's worst night has groups. */
 const viewsMax = 4000;
 
+/** A lock may have lapsed since, and its timer not have come by. */
+const asOf = (now: Date, kept: Kept): Kept => {
+  const { lockExpiresAt } = kept.group;
+  if (typeof lockExpiresAt !== "string" || isLive({ expiresAt: lockExpiresAt }, now)) return kept;
+  return { ...kept, group: { ...kept.group, lockedBy: null, lockExpiresAt: null } };
+};
+
 export class CaseViews {
   readonly #kept = new LRUCache<string, Kept>({ max: viewsMax });
   readonly #schemaVersion: number;
@@ -24,7 +32,7 @@ export class CaseViews {
   }
 
   /** In the order of ids. Which revisions stand is always asked; only what has changed is read whole. */
-  async of(collection: Collection<Document>, caseId: string): Promise<Kept[]> {
+  async of(collection: Collection<Document>, caseId: string, now: Date): Promise<Kept[]> {
     const heads = await collection
       .find({ caseId }, { projection: { revision: 1 } })
       .sort({ _id: 1 })
@@ -34,14 +42,18 @@ export class CaseViews {
     if (changed.length > 0) {
       const ids = changed.map(({ _id }) => _id);
       const found = collection.find({ _id: { $in: ids } }, { projection: { handled: 0, outbox: 0 } });
-      for await (const document of found) fresh.set(String(document._id), this.#keep(document));
+      for await (const document of found) fresh.set(String(document._id), this.#keep(document, now));
     }
-    return heads.flatMap(({ _id }) => fresh.get(String(_id)) ?? this.#kept.get(String(_id)) ?? []);
+    return heads.flatMap(({ _id }) => {
+      const kept = fresh.get(String(_id)) ?? this.#kept.get(String(_id));
+      return kept === undefined ? [] : [asOf(now, kept)];
+    });
   }
 
-  #keep(document: Document): Kept {
+  #keep(document: Document, now: Date): Kept {
     const { state, meta } = loadedOf<SubCaseState>(document, { schemaVersion: this.#schemaVersion });
-    const kept = { revision: meta.revision, group: groupView(state), reservation: reservationView(state) };
+    const group = groupView(state, now);
+    const kept = { revision: meta.revision, group, reservation: reservationView(state) };
     this.#kept.set(meta._id, kept);
     return kept;
   }

@@ -1,8 +1,10 @@
 /** Owns compensation as operators submit it: what it sets going in each state, and how a repeat is told from a new one. */
 import { createHash } from "node:crypto";
 import type { Command } from "../../schemas/command.ts";
+import { requireUnlocked } from "../../schemas/lock.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { Received } from "../runtime/decider.ts";
+import { groupLock } from "./lock.ts";
 import { runFrom, type Story } from "./saga.ts";
 import { rollbackSteps, type SubCaseState } from "./state.ts";
 
@@ -44,11 +46,12 @@ const repeatedBy = (
 
 /**
  * Runs the saga of a group that waits, or has failed; a rollback that is stuck is tried again.
- * @throws Problem conflict/state where nothing can be run, validation/body for a hotel that the wave did not find
+ * @throws Problem conflict/state where nothing can be run, validation/body for a hotel that the wave did not find, and of its lock
  */
 export const compensate = (story: Story, command: Received): void => {
   const { state } = story;
   if (repeatedBy(state, command) !== undefined) return;
+  requireUnlocked([groupLock(state)], command, story.now);
   const { hotelUrn } = command.data as Compensation;
   const { status } = state;
   if (status !== "PENDING" && status !== "FAILED" && status !== "COMPENSATION_FAILED") throw cannot(status);

@@ -65,6 +65,7 @@ export const gainedBy = (
           ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
         },
         assignment: amendedTo(state, stayOf(String(call.request.checkIn), String(call.request.checkOut))),
+        untold: state.shape ?? 0,
       };
     case "load-payment": {
       const { amountMinor } = call.request.loaded as { amountMinor: number };
@@ -114,12 +115,13 @@ export const gainedBy = (
         },
       };
     case "notify":
+    case "notify-stay":
       return {
         notices: [
           ...state.notices,
           {
             channel: call.request.channel as Channel,
-            template: "offer-ready",
+            template: call.step === "notify" ? "offer-ready" : "stay-changed",
             recipient: maskedRecipient(String(call.request.recipient)),
             messageId: String(result.messageId),
             at: now,

@@ -44,9 +44,11 @@ export const otherDates = (state: SubCaseState, code: string): Outgoing => {
   const { wanted, reservation } = state;
   const dates = `${wanted?.checkIn ?? "?"} to ${wanted?.checkOut ?? "?"}`;
   const detail =
-    code === "BY_HAND"
-      ? `The room was booked by hand: ask the hotel for ${dates}.`
-      : `The hotel does not change the stay to ${dates} (${code}); arrange it, or find another room.`;
+    wanted?.nights === 0
+      ? "The next flight leaves the group no night to bridge, and it is at its hotel: settle with the hotel when it leaves."
+      : code === "BY_HAND"
+        ? `The room was booked by hand: ask the hotel for ${dates}.`
+        : `The hotel does not change the stay to ${dates} (${code}); arrange it, or find another room.`;
   return openReview(
     state,
     "BOOKING_FAILED",
@@ -106,6 +108,8 @@ export const degraded = (state: SubCaseState, step: Step, detail: string): Outgo
     return [stillAtFormer(state, step, detail)];
   if (step === "transport" || step === "notify")
     return [openReview(state, "PARTIAL_FULFILLMENT", step, detail, round)];
+  if (step === "notify-stay")
+    return [openReview(state, "PARTIAL_FULFILLMENT", step, detail, `change ${state.shape}`)];
   return [];
 };
 

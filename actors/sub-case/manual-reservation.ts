@@ -7,6 +7,7 @@ import { distanceKmBetween } from "../../schemas/distance.ts";
 import type { HotelFacts } from "../../schemas/hotel.ts";
 import { hotelId } from "../../schemas/hotel-identity.ts";
 import { dateAfter } from "../../schemas/local-day.ts";
+import { requireUnlocked } from "../../schemas/lock.ts";
 import { needsOf } from "../../schemas/passenger.ts";
 import { type FieldError, Problem } from "../../schemas/problems.ts";
 import { byHandVendor, type ManualReservationBody } from "../../schemas/reservation.ts";
@@ -14,6 +15,7 @@ import { idOf, urn } from "../../schemas/urn.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Received } from "../runtime/decider.ts";
 import type { ActorContext } from "../runtime/host.ts";
+import { groupLock } from "./lock.ts";
 import { roomReference } from "./requests.ts";
 import { runFrom, type Story } from "./saga.ts";
 import type { Reservation, SubCaseState } from "./state.ts";
@@ -75,11 +77,12 @@ export const namedBy = ({
 
 /**
  * The room counts as booked, and the saga goes on from the voucher. No vendor is ever asked about it.
- * @throws Problem conflict/state for a group that has a room or whose saga is under way, validation/body
+ * @throws Problem conflict/state for a group that has a room or whose saga is under way, validation/body, and of its lock
  */
 export const reserveManually = (story: Story, command: Received, gathered: unknown): void => {
   const { state, id, now } = story;
   const body = command.data as ManualReservationBody;
+  requireUnlocked([groupLock(state)], command, now);
   if (!isFree(state) || gathered === undefined)
     throw new Problem(
       "conflict/state",

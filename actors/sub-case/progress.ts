@@ -2,6 +2,7 @@
 import type { StepTotals, SubCaseProgress } from "../../schemas/orchestration.ts";
 import { urn } from "../../schemas/urn.ts";
 import { type SubCaseStatus, subCaseStatuses } from "../../schemas/vocabulary.ts";
+import { lockFacts } from "./lock.ts";
 import {
   amendSteps,
   type Call,
@@ -54,7 +55,8 @@ export const progressProjection = { handled: 0, outbox: 0, passengers: 0, assign
 
 /** One group's row. */
 export const progressItem = (
-  state: Pick<SubCaseState, "subCaseId" | "groupId" | "status" | "call" | "steps">,
+  state: Pick<SubCaseState, "subCaseId" | "groupId" | "status" | "call" | "steps" | "lock">,
+  now: Date,
 ): SubCaseProgress => ({
   subCaseUrn: urn("sub-case", state.subCaseId),
   groupId: state.groupId,
@@ -62,6 +64,7 @@ export const progressItem = (
   progress: progressOf(state),
   steps: state.steps.map(stepView),
   ...waitingFor(state),
+  ...lockFacts(state, now),
 });
 
 const stepView = ({ stepId, name, startedAt, completedAt, result, detail }: StepRecord) => ({

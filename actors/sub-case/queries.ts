@@ -4,6 +4,7 @@ import type { CaseListItem, CaseView, ManifestItem, ReservationView } from "../.
 import type { Page, Principal, Query } from "../../schemas/command.ts";
 import type { GroupStanding } from "../../schemas/group-note.ts";
 import type { CaseHotelView } from "../../schemas/hotel-catalogue.ts";
+import type { GroupLock } from "../../schemas/lock.ts";
 import type { NotificationView } from "../../schemas/notification.ts";
 import type { CaseProgressView } from "../../schemas/orchestration.ts";
 import { normalName, normalPnr } from "../../schemas/passenger.ts";
@@ -11,6 +12,7 @@ import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { GroupMembers } from "../../schemas/regroup.ts";
 import type { ReservationDetail } from "../../schemas/reservation.ts";
+import type { RideParty } from "../../schemas/transport.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { pageOf, readPage } from "../runtime/page.ts";
@@ -18,6 +20,7 @@ import { requireAirport } from "../runtime/reach.ts";
 import { type Loaded, loadedOf } from "../runtime/store.ts";
 import { hotelsOfCase, type Placed, pageOfHotels, placedProjection } from "./case-hotels.ts";
 import { CaseViews } from "./case-views.ts";
+import { groupLock } from "./lock.ts";
 import {
   ProgressTotals,
   progressItem,
@@ -25,6 +28,7 @@ import {
   type Tallied,
   totalsProjection,
 } from "./progress.ts";
+import { ridePartyOf } from "./ride.ts";
 import { documentOf } from "./sessions.ts";
 import type { SubCaseState } from "./state.ts";
 import { shown } from "./switch-state.ts";
@@ -46,6 +50,7 @@ export const subCaseIndexes = [
   { name: "case", key: { caseId: 1, _id: 1 } },
   { name: "pnr", key: { pnrs: 1, _id: -1 } },
   { name: "reservation", key: { "reservation.reservationId": 1 }, sparse: true },
+  { name: "lock-holder", key: { "lock.held.by": 1 }, sparse: true },
 ] as const;
 
 /** Whom a booking reference and a name have found. */
@@ -57,6 +62,11 @@ interface PassengerFound {
 
 const read = (document: Document): Loaded<SubCaseState> =>
   loadedOf<SubCaseState>(document, { schemaVersion });
+
+const lockOf = (state: Pick<SubCaseState, "lock">): { lock?: GroupLock } => {
+  const lock = groupLock(state);
+  return lock === undefined ? {} : { lock };
+};
 
 const noReservation = (): never => {
   throw new Problem("not-found/resource", "No such reservation, or its group has another one by now.");
@@ -92,7 +102,7 @@ export const subCaseQueries = (context: ActorContext) => {
         { filter: { caseId: idOf(caseUrn) }, params: query.params, direction: 1 },
         (document) => {
           const { state, meta } = read(document);
-          return manifestItem(state, meta.version);
+          return manifestItem(state, meta.version, context.clock.now());
         },
       );
     },
@@ -107,7 +117,7 @@ export const subCaseQueries = (context: ActorContext) => {
         readPage(
           subCases(query.tenant),
           { filter, params: query.params, direction: 1, projection: progressProjection },
-          (document) => progressItem(read(document).state),
+          (document) => progressItem(read(document).state, context.clock.now()),
         ),
         (async () => {
           const all = subCases(query.tenant).find(filter, { projection: totalsProjection });
@@ -133,8 +143,9 @@ export const subCaseQueries = (context: ActorContext) => {
         .sort({ _id: 1 })
         .toArray();
       return found.map((document) => {
-        const { groupId, subCaseId, status, shape = 0, passengers } = read(document).state;
-        return { groupId, subCaseId, status, shape, passengers };
+        const { state } = read(document);
+        const { groupId, subCaseId, status, shape = 0, passengers } = state;
+        return { groupId, subCaseId, status, shape, passengers, ...lockOf(state) };
       });
     },
 
@@ -143,7 +154,7 @@ export const subCaseQueries = (context: ActorContext) => {
       query: Query,
     ): Promise<{ groups: CaseView["passengerGroups"]; reservations: ReservationView[] }> => {
       const { caseUrn } = query.params as { caseUrn: string };
-      const kept = await views.of(subCases(query.tenant), idOf(caseUrn));
+      const kept = await views.of(subCases(query.tenant), idOf(caseUrn), context.clock.now());
       return {
         groups: kept.map(({ group }) => group),
         reservations: kept.flatMap(({ reservation }) => reservation ?? []),
@@ -186,15 +197,41 @@ export const subCaseQueries = (context: ActorContext) => {
       return pageOfHotels(hotelsOfCase(groups as unknown as Placed[]), query.params);
     },
 
+    /** For rides that a person asks for: of one group, of one reservation (empty: it is none any more), or of a case's groups. */
+    "ride-parties": async ({ tenant, principal, params }: Query): Promise<RideParty[]> => {
+      const { subCaseId, reservationId, caseId, groupIds } = params as {
+        subCaseId?: string;
+        reservationId?: string;
+        caseId?: string;
+        groupIds?: string[];
+      };
+      const named =
+        subCaseId !== undefined
+          ? { _id: subCaseId as never }
+          : reservationId !== undefined
+            ? { "reservation.reservationId": reservationId }
+            : { caseId, ...(groupIds === undefined ? {} : { groupId: { $in: groupIds } }) };
+      const found = await subCases(tenant)
+        .find(named, { projection: { handled: 0, outbox: 0, steps: 0 } })
+        .sort({ _id: 1 })
+        .toArray();
+      return found.map((document) => {
+        const { state } = read(document);
+        requireAirport(principal, state.airport);
+        return ridePartyOf(state);
+      });
+    },
+
     /** For a wave whose choice is changed by hand; null: there is no such group. */
     standing: async ({ tenant, params }: Query): Promise<GroupStanding | null> => {
       const found = await subCases(tenant).findOne(
         { _id: (params as { subCaseId: string }).subCaseId as never },
-        { projection: { status: 1, settled: 1, reservation: 1 } },
+        { projection: { status: 1, settled: 1, reservation: 1, lock: 1 } },
       );
       if (found === null) return null;
       const { status, settled, reservation } = found as unknown as SubCaseState;
       return {
+        ...lockOf(found as unknown as SubCaseState),
         status,
         settled: settled === true,
         ...(reservation === undefined

@@ -1,11 +1,12 @@
 /** Owns what leaves with a sub-case's events: public events, saga steps, calls to vendors, the case's note; items for people stand in `items.ts`. */
 
 import { drillVendor } from "../../schemas/drill.ts";
-import type { GroupNote } from "../../schemas/group-note.ts";
+import type { GroupNote, KnownStage } from "../../schemas/group-note.ts";
 import type { OverrideNote } from "../../schemas/override-note.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { StayReport, VendorCall } from "../../schemas/vendor-call.ts";
 import type { Outgoing } from "../runtime/decider.ts";
+import { isOutgrown } from "./amend-state.ts";
 import {
   arrivedAtLeft,
   cancelByHand,
@@ -19,10 +20,13 @@ import {
   switchRefused,
   unanswered,
 } from "./items.ts";
+import { lockChanged } from "./lock.ts";
 import { progressOf, stepMessage } from "./progress.ts";
 import { currentCandidate } from "./requests.ts";
+import { followedFlights } from "./ride.ts";
+import { isOwnWord, stageOf } from "./standing.ts";
 import type { Call, Step, SubCaseEvent, SubCaseState } from "./state.ts";
-import type { Override } from "./switch-state.ts";
+import { isOnDesk, type Override } from "./switch-state.ts";
 
 export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] => {
   switch (event.type) {
@@ -36,7 +40,10 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
     case "subcase.step-completed":
       return [stepCompleted(state, event.data.step), ...gains(state, event.data.step)];
     case "subcase.step-failed":
-      return [stepCompleted(state, event.data.step), ...degraded(state, event.data.step, event.data.detail)];
+      return [
+        stepCompleted(state, event.data.step),
+        ...(event.data.result === "SKIPPED" ? [] : degraded(state, event.data.step, event.data.detail)),
+      ];
     case "subcase.call-postponed": {
       const { call } = event.data;
       const told = call.doubt && call.tries === doubtTriesToldOf;
@@ -52,7 +59,7 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
       return [
         announced(state, event.type),
         noteGroup(state, "F"),
-        noRoomLeft(state),
+        ...(isOnDesk(state) ? [] : [noRoomLeft(state)]),
         ...overrideEnded(state, "FAILED"),
       ];
     case "subcase.overridden":
@@ -62,7 +69,10 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
     case "subcase.switch-begun":
       return [announced(state, "subcase.processing")];
     case "subcase.switch-abandoned":
-      return [switchRefused(state, event.data.hotelUrn), ...overrideEnded(state, "FAILED")];
+      return [
+        ...(isOnDesk(state) ? [] : [switchRefused(state, event.data.hotelUrn)]),
+        ...overrideEnded(state, "FAILED"),
+      ];
     case "subcase.switched":
       return switched(state);
     case "subcase.offer-ready":
@@ -86,23 +96,30 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
         ? []
         : [voucherAmended(state, "VOID", "The hotel has cancelled the booking.")];
     case "subcase.not-required":
-      // Of a group that never had a saga the case has decided it itself.
-      return state.mergedInto === undefined && state.round > 0 ? [noteGroup(state, "N")] : [];
+      return isOwnWord(state) ? [noteGroup(state, "N")] : [];
     case "subcase.released":
       return ifTold(state, voucherAmended(state, "VOID", "No room is required any more."));
     case "subcase.outgrown":
       return outgrown(state, event.data.code);
+    case "subcase.choice-outgrown":
+    case "subcase.waits-again":
+      return [noteGroup(state, "W")];
     case "subcase.stay-amended":
+      return event.data.nextFlight === undefined ? [] : followedFlights(state);
+    case "subcase.lock-changed":
+      return [lockChanged(state, event)];
+    case "subcase.ride-noted":
     case "subcase.regrouped":
     case "subcase.opened":
     case "subcase.assigned":
     case "subcase.compensation-submitted":
     case "subcase.hotel-refused":
     case "subcase.settled":
+    case "subcase.retry-ordered":
     case "subcase.suspended":
       return [];
     case "subcase.resumed":
-      return standing(state);
+      return [...standing(state, event.data.known), ...stillOutgrown(state)];
     default:
       return event satisfies never;
   }
@@ -168,9 +185,22 @@ const ifTold = (state: SubCaseState, message: Outgoing): Outgoing[] =>
 const outgrown = (state: SubCaseState, code: string): Outgoing[] => {
   const canMove = state.reservation?.status === "CONFIRMED" && code !== "BY_HAND" && code !== "UNAVAILABLE";
   return canMove
-    ? [{ to: "command", name: "case.replace-group", entity: state.caseId, data: { groupId: state.groupId } }]
+    ? [
+        {
+          to: "command",
+          name: "case.replace-group",
+          entity: state.caseId,
+          data: { groupId: state.groupId, shape: state.shape ?? 0 },
+        },
+      ]
     : [otherDates(state, code)];
 };
+
+/** The closed case did not hear that another hotel is to be sought. */
+const stillOutgrown = (state: SubCaseState): Outgoing[] =>
+  (state.status === "OFFER_READY" || state.status === "RESOLVED") && isOutgrown(state)
+    ? outgrown(state, state.reservation?.byHand === undefined ? "UNHEARD" : "BY_HAND")
+    : [];
 
 const stayed = (state: SubCaseState, status: StayReport["state"]): Outgoing[] => {
   if (status === "CHECKED_OUT") return [noteGroup(state, "C")];
@@ -234,7 +264,7 @@ const gains = (state: SubCaseState, step: Step): Outgoing[] => {
   if (step === "cancel-room") return cancelByHand(state);
   if (step === "modify")
     return ifTold(state, voucherAmended(state, "AMENDED", "The next flight has changed."));
-  if (step === "notify") return [noticeDispatched(state)];
+  if (step === "notify" || step === "notify-stay") return [noticeDispatched(state)];
   if (step !== "card" || state.card === undefined) return [];
   const { balanceMinor, currency, last4 } = state.card;
   const data = {
@@ -301,58 +331,33 @@ const vendorCommand = (state: SubCaseState, call: Call): Outgoing => {
   };
   // Whoever chose the vendor, and however: what a drill asks for is asked of nobody real.
   const vendor = state.kind === undefined ? call.vendor : drillVendor;
-  return { to: "command", name: `vendor-${vendor}.${call.verb}`, entity: state.subCaseId, data };
+  // Vehicles are shared: who is asked for one is the transport actor, by the same protocol.
+  const isRide = call.verb === "book-ride" || call.verb === "cancel-ride";
+  const asked = isRide ? "transport" : `vendor-${vendor}`;
+  return { to: "command", name: `${asked}.${call.verb}`, entity: state.subCaseId, data };
 };
 
 const noteGroup = (state: SubCaseState, stage: GroupNote["stage"]): Outgoing => {
-  const data: GroupNote = { groupId: state.groupId, stage, round: state.round };
+  const data: GroupNote = {
+    groupId: state.groupId,
+    stage,
+    round: state.round,
+    ...(stage === "N" ? { shape: state.shape ?? 0 } : {}),
+  };
   return { to: "command", name: "case.note-group", entity: state.caseId, data };
 };
 
 /** The closed case took no notes: it hears again how far the group has come, and a desk of what is a person's. */
-const standing = (state: SubCaseState): Outgoing[] => {
-  const stage = stageOf(state);
+const standing = (state: SubCaseState, known: KnownStage | undefined): Outgoing[] => {
+  const stage = stageOf(state, known);
   if (stage === undefined) return [];
-  const told = noteGroup(state, stage);
-  if (stage === "F") return [told, noRoomLeft(state)];
+  const isKnown = known?.stage === stage && known.round === state.round;
+  const told = isKnown ? [] : [noteGroup(state, stage)];
+  if (stage === "F") return [...told, noRoomLeft(state)];
   const stuck = state.steps.findLast(({ result }) => result === "FAILED");
   return stage === "U" && stuck !== undefined
-    ? [told, stuckRollback(state, stuck.name, stuck.detail ?? "")]
-    : [told];
-};
-
-/** Undefined: the case knows by itself. */
-const stageOf = (state: SubCaseState): GroupNote["stage"] | undefined => {
-  const { status, reservation, assignment } = state;
-  // It has a room, whichever it will be.
-  if (status === "PROCESSING" && state.left !== undefined)
-    return state.left.status === "RESOLVED" ? "R" : "B";
-  if (reservation?.status === "CHECKED_OUT") return "C";
-  if (reservation?.status === "NO_SHOW") return "O";
-  switch (status) {
-    case "PENDING":
-      // A choice that came while the case was closed was not taken, and a return not heard.
-      return assignment === undefined ? "W" : undefined;
-    case "NOT_REQUIRED":
-      // Let go after a saga: the case, which may have been closed by then, has not heard.
-      return state.round > 0 && state.mergedInto === undefined ? "N" : undefined;
-    case "ROLLING_BACK":
-      return undefined;
-    case "PROCESSING":
-      return reservation?.status === "CONFIRMED" ? "B" : "A";
-    case "OFFER_READY":
-      return "B";
-    case "RESOLVED":
-      return "R";
-    case "DECLINED":
-      return "D";
-    case "FAILED":
-      return "F";
-    case "COMPENSATION_FAILED":
-      return "U";
-    default:
-      return status satisfies never;
-  }
+    ? [...told, stuckRollback(state, stuck.name, stuck.detail ?? "")]
+    : told;
 };
 
 const alertOperators = (state: SubCaseState, reason: string | undefined): Outgoing => ({

@@ -1,7 +1,7 @@
 /** Owns what a sub-case keeps of a change of its group, and of having been let go. */
 import { languageOf, normalPnr } from "../../schemas/passenger.ts";
 import type { Regrouped } from "../../schemas/regroup.ts";
-import type { SubCaseState } from "./state.ts";
+import type { Released, SubCaseState } from "./state.ts";
 
 /** Hotels were sought for the group as it was; without a saga under way they are forgotten. */
 export const evolveRegrouped = (
@@ -24,15 +24,12 @@ export const evolveRegrouped = (
     ...(mergedInto === undefined ? {} : { mergedInto }),
   };
   if (state.status !== "PENDING" && state.status !== "FAILED") return changed;
-  const { assignment: _, ...waiting } = changed;
+  const { assignment: _, cameBack: _b, ...waiting } = changed;
   return { ...waiting, status: "PENDING" };
 };
 
 /** A stuck rollback stays with the person who has it; once it has ended nothing more is required. */
-export const evolveReleased = (
-  state: SubCaseState,
-  { cause }: { cause: "LOCAL_RESIDENT" | "MERGED" },
-): SubCaseState => ({
+export const evolveReleased = (state: SubCaseState, { cause }: { cause: Released }): SubCaseState => ({
   ...state,
   status: state.status === "COMPENSATION_FAILED" ? state.status : "ROLLING_BACK",
   released: cause,

@@ -14,9 +14,19 @@ export const isNextShape = ({ state }: Story, shape: number): boolean => {
   return shape === standing + 1;
 };
 
-/** In a race with an operator's compensation a saga may have begun: it goes on for whoever is in the group, or is taken back. */
+/**
+ * In a race with an operator's compensation a saga may have begun: it goes on for those who are left in the group. What it
+ * has sought for fewer than are in it now, or for nobody, is given back.
+ */
 export const regroup = (story: Story, regrouped: Regrouped): void => {
   if (!isNextShape(story, regrouped.shape)) return;
+  const { status } = story.state;
+  const before = new Set(story.state.passengers.map(({ urn }) => urn));
   story.tell({ type: "subcase.regrouped", data: regrouped });
+  const hasNewcomers = regrouped.passengers.some(({ urn }) => !before.has(urn));
   if (regrouped.mergedInto !== undefined) release(story, "MERGED");
+  else if (hasNewcomers && housing.has(status)) release(story, "REGROUPED");
 };
+
+/** A room is had or sought. */
+const housing: ReadonlySet<string> = new Set(["PROCESSING", "OFFER_READY", "RESOLVED"]);

@@ -1,9 +1,13 @@
 /** Owns how a group is let go that needs no room any more, or whose passengers are in another one: what it has is given back. */
-import { runFrom, type Story } from "./saga.ts";
-import { rollbackSteps } from "./state.ts";
+import { leaveNotice, runFrom, type Story } from "./saga.ts";
+import { type Released, rollbackSteps } from "./state.ts";
 
-/** Ends with NOT_REQUIRED. A call under way is waited for first: what it brings is given back, too. */
-export const release = (story: Story, cause: "LOCAL_RESIDENT" | "MERGED"): void => {
+/**
+ * Ends with NOT_REQUIRED, or waiting again for a group that needs another room. A call under way is waited for first: what
+ * it brings is given back, too.
+ */
+export const release = (story: Story, cause: Released): void => {
+  leaveNotice(story);
   const { status, call } = story.state;
   switch (status) {
     case "PENDING":

@@ -3,7 +3,8 @@ import type { HotelCandidate } from "../../schemas/assignment.ts";
 import { needsOf, type Passenger } from "../../schemas/passenger.ts";
 import type { VendorVerb } from "../../schemas/vendor-call.ts";
 import { isUnmet } from "./amend-state.ts";
-import { offerMessage } from "./messages.ts";
+import { offerMessage, stayMessage } from "./messages.ts";
+import { rideOrderOf } from "./ride.ts";
 import type { LeaveStep, Step, SubCaseState } from "./state.ts";
 
 export interface VendorRequest {
@@ -12,9 +13,6 @@ export interface VendorRequest {
   reference: string;
   request: Record<string, unknown>;
 }
-
-/** A ride leaves this long after its booking: the time to fetch bags and find the kerb. */
-const pickupAfterMs = 40 * 60_000;
 
 export const currentCandidate = (state: SubCaseState): HotelCandidate | undefined =>
   state.assignment?.candidates[state.candidate];
@@ -50,9 +48,13 @@ export const requestOf = (
     case "card":
       return cardRequest(subCaseId, state);
     case "transport":
-      return candidate && rideRequest(subCaseId, state, candidate, now);
+      return rideRequest(subCaseId, state);
     case "notify":
-      return noticeRequest(subCaseId, state);
+      return noticeRequest(state, `${subCaseId}.offer-notice.${state.round}`, offerMessage(state));
+    case "notify-stay":
+      return state.untold === undefined
+        ? undefined
+        : noticeRequest(state, `${subCaseId}.stay-notice.${state.untold}`, stayMessage(state));
     case "modify":
       return modifyRequest(state);
     case "load-payment":
@@ -91,7 +93,7 @@ export const requestOf = (
             request: { cardId: card.cardId },
           };
     case "cancel-transport":
-      return ride?.status !== "booked"
+      return ride === undefined || ride.status === "cancelled"
         ? undefined
         : {
             verb: "cancel-ride",
@@ -226,43 +228,29 @@ const cardRequest = (subCaseId: string, state: SubCaseState): VendorRequest | un
   };
 };
 
-const rideRequest = (
-  subCaseId: string,
-  state: SubCaseState,
-  candidate: HotelCandidate,
-  now: Date,
-): VendorRequest | undefined => {
-  const terms = state.assignment?.terms;
-  const { name, coordinates } = candidate.offer;
-  if (terms?.vendors.transport === undefined || coordinates === undefined) return undefined;
-  return {
-    verb: "book-ride",
-    vendor: terms.vendors.transport,
-    reference: `${subCaseId}.ride.${state.round}`,
-    request: {
-      direction: "AIRPORT_TO_HOTEL",
-      vehicleType: terms.vehicleType,
-      pickupAt: new Date(now.getTime() + pickupAfterMs).toISOString(),
-      from: { label: terms.airport.name, coordinates: terms.airport.coordinates },
-      to: { label: name, coordinates },
-      passengers: state.passengers.length,
-      specialRequirements: needsOf(state.passengers),
-    },
-  };
+/** Both ways, with one reference: the transport actor answers for the way to the hotel. */
+const rideRequest = (subCaseId: string, state: SubCaseState): VendorRequest | undefined => {
+  const order = rideOrderOf(state);
+  if (order === undefined) return undefined;
+  const reference = `${subCaseId}.ride.${state.round}`;
+  return { verb: "book-ride", vendor: order.vendor, reference, request: { ...order } };
 };
 
 /** The first phone number, else the first e-mail address; a group with neither finds its offer by PNR. */
-const noticeRequest = (subCaseId: string, state: SubCaseState): VendorRequest | undefined => {
+const noticeRequest = (
+  state: SubCaseState,
+  reference: string,
+  { subject, text }: { subject: string; text: string },
+): VendorRequest | undefined => {
   const vendor = state.assignment?.terms.vendors.message;
   const phone = state.passengers.find(({ contact }) => contact.phone !== undefined)?.contact.phone;
   const email = state.passengers.find(({ contact }) => contact.email !== undefined)?.contact.email;
   const recipient = phone ?? email;
   if (vendor === undefined || recipient === undefined) return undefined;
-  const { subject, text } = offerMessage(state);
   return {
     verb: "send",
     vendor,
-    reference: `${subCaseId}.offer-notice.${state.round}`,
+    reference,
     request: {
       channel: phone === undefined ? "EMAIL" : "SMS",
       recipient,

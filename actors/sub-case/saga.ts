@@ -5,7 +5,7 @@
  */
 import type { VendorAnswer } from "../../schemas/vendor-call.ts";
 import { derivedId } from "../runtime/clock.ts";
-import { isUnmet } from "./amend-state.ts";
+import { isUnmet, isWantedAgain } from "./amend-state.ts";
 import { gainedBy } from "./gains.ts";
 import { currentCandidate, requestOf } from "./requests.ts";
 import {
@@ -82,6 +82,10 @@ const endRollback = (story: Story): void => {
   );
   const [first] = stuck;
   if (first === undefined) {
+    if (isWantedAgain(story.state)) {
+      story.tell({ type: "subcase.waits-again", data: { at: story.now } });
+      return;
+    }
     if (story.state.released !== undefined) {
       story.tell({ type: "subcase.not-required", data: {} });
       return;
@@ -92,6 +96,19 @@ const endRollback = (story: Story): void => {
   }
   const detail = stuck.map((record) => `${record.name}: ${record.detail ?? "refused"}`).join(" ");
   story.tell({ type: "subcase.compensation-failed", data: { at: story.now, step: first.name, detail } });
+};
+
+/**
+ * A message of other dates keeps nothing waiting: it is left for what matters more, and written again after it. One that was
+ * taken all the same is known by its reference.
+ */
+export const leaveNotice = (story: Story): void => {
+  if (story.state.call?.step !== "notify-stay") return;
+  const detail = "Something else has come up.";
+  story.tell({
+    type: "subcase.step-failed",
+    data: { step: "notify-stay", at: story.now, result: "SKIPPED", detail },
+  });
 };
 
 /** The hotel has taken the room back: what goes with it is given back, and the group needs another one. */
@@ -357,7 +374,7 @@ export const resume = (story: Story): void => {
   const last = steps.at(-1);
   if (call !== undefined) reissue(story, call);
   else if (last === undefined) runFrom(story, "hold");
-  else if (last.result === "REFUSED" && isCritical(last.name)) afterRefusal(story);
+  else if (last.result === "REFUSED" && isCritical(last.name) && status === "PROCESSING") afterRefusal(story);
   else goOn(story, last.name);
 };
 

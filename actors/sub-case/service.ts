@@ -5,13 +5,15 @@ import type { CaseKind } from "../../schemas/drill.ts";
 import { languageOf, normalPnr, type Passenger } from "../../schemas/passenger.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import { causedId } from "../runtime/clock.ts";
-import type { Change, Decider, Reading } from "../runtime/decider.ts";
+import type { Change, Decider, Reading, Timer } from "../runtime/decider.ts";
 import { inTheHouse } from "../runtime/drill.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
 import { firstDocument } from "../runtime/store.ts";
 import { submittedAs } from "./compensate.ts";
 import { commands, deciderOf } from "./decide.ts";
+import { afterLogout, closeSession, releaseLocks } from "./held-locks.ts";
+import { isRenewal, lockTimers, lockView, unlockedView } from "./lock.ts";
 import { gatherManualFacts, manualReservation, namedBy } from "./manual-reservation.ts";
 import { collection, schemaVersion, subCaseIndexes, subCaseQueries } from "./queries.ts";
 import { outgoing } from "./reactions.ts";
@@ -28,22 +30,28 @@ const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> =>
   commands,
   indexes: subCaseIndexes,
   gather: (command, state) => gatherManualFacts(context, command, state),
-  decide: deciderOf({ stepDeadlineMs: context.config.STEP_DEADLINE_MS }),
+  decide: deciderOf({
+    stepDeadlineMs: context.config.STEP_DEADLINE_MS,
+    lockLeaseMs: context.config.LOCK_LEASE_MS,
+  }),
   evolve,
   outgoing: (event, state) => inTheHouse(state.kind, outgoing(event, state)),
   technical: technicalEvents,
-  timers: ({ call, closedAt }) =>
-    call === undefined || closedAt !== undefined ? [] : [{ name: "reissue-call", dueAt: call.dueAt }],
+  timers: (state) => [...callTimers(state), ...lockTimers(state)],
   locate,
-  view,
+  view: (state, reading) => view(state, reading, context.clock.now()),
+  reactions: afterLogout,
   audit,
 });
+
+const callTimers = ({ call, closedAt }: SubCaseState): Timer[] =>
+  call === undefined || closedAt !== undefined ? [] : [{ name: "reissue-call", dueAt: call.dueAt }];
 
 /** A booking by hand names a group of a case. */
 const locate = (command: Command): Record<string, unknown> | undefined =>
   command.name === manualReservation ? namedBy(command) : undefined;
 
-const view = (state: SubCaseState, { version, command }: Reading): unknown => {
+const view = (state: SubCaseState, { version, command }: Reading, now: Date): unknown => {
   switch (command.name) {
     case "sub-case.compensate": {
       const { correlationUrn } = submittedAs(state, command) ?? command;
@@ -51,19 +59,27 @@ const view = (state: SubCaseState, { version, command }: Reading): unknown => {
     }
     case manualReservation:
       return reservationDetail(state, version);
+    case "sub-case.lock":
+      return lockView(state, { principal: command.principal, version, now });
+    case "sub-case.unlock":
+    case "sub-case.release-lock":
+      return unlockedView(state, version, now);
     default:
       return offerView(state, version, undefined);
   }
 };
 
-/** Whatever a human decided; the saga's own steps are on the internal stream. */
-const audit = ({ command, before, after }: Change<SubCaseState, SubCaseEvent>) => {
+/** Whatever a human decided; the saga's own steps are on the internal stream, and so is a lock that is only renewed. */
+const audit = ({ command, before, after, events }: Change<SubCaseState, SubCaseEvent>) => {
   if (command.principal.surface === "system") return undefined;
+  if (events.some(isRenewal)) return null;
+  const locking = events.some(({ type }) => type === "subcase.lock-changed");
   const snapshot = (state: SubCaseState) => ({
     ...(state.kind === undefined ? {} : { kind: state.kind }),
     status: state.status,
     offer: state.offer.state,
     ...(command.name === manualReservation ? { reservation: reservationView(state) ?? null } : {}),
+    ...(locking ? { lockedBy: state.lock?.held?.by ?? null } : {}),
   });
   return {
     action: command.name,
@@ -171,6 +187,9 @@ const reserveByName: CommandFunction = async (command, dispatch) => {
   return dispatch("reserve-manually", "entity" in named ? { ...command, entity: named.entity } : command);
 };
 
+/** A lock is given back whatever has become of the group since its holder has read it. */
+const unlock: CommandFunction = ({ expectedVersion: _, ...command }, dispatch) => dispatch("unlock", command);
+
 /** A session names the group that it was opened for; its passenger may be in another one by now. */
 const ofSession =
   (context: ActorContext, verb: (typeof commands)[number]): CommandFunction =>
@@ -188,6 +207,9 @@ export const subCaseActor = (context: ActorContext): Actor => ({
   commands: {
     "open-many": openMany(context),
     "reserve-manually": reserveByName,
+    unlock,
+    "close-session": closeSession(context),
+    "release-locks": releaseLocks(context),
     "accept-offer": ofSession(context, "accept-offer"),
     "decline-offer": ofSession(context, "decline-offer"),
   },

@@ -1,10 +1,11 @@
 /** Owns what a sub-case is: one group's passengers, its saga, and what the saga has got for them. */
 import type { Assignment, HotelCandidate, SagaTerms, Stay } from "../../schemas/assignment.ts";
 import type { CaseKind } from "../../schemas/drill.ts";
+import type { KnownStage } from "../../schemas/group-note.ts";
 import type { NotificationTemplate } from "../../schemas/notification.ts";
 import type { Passenger } from "../../schemas/passenger.ts";
-import type { StayAmended } from "../../schemas/reaccommodate.ts";
 import type { Regrouped } from "../../schemas/regroup.ts";
+import type { RideNote } from "../../schemas/transport.ts";
 import type { StayReport, VendorVerb } from "../../schemas/vendor-call.ts";
 import type {
   Channel,
@@ -14,8 +15,12 @@ import type {
   SubCaseStatus,
   Tier,
 } from "../../schemas/vocabulary.ts";
-import { evolveAmended } from "./amend-state.ts";
+import { type AmendEvent, evolveAmend } from "./amend-state.ts";
+import type { PassengerCard, PaymentCard } from "./cards.ts";
+import type { Lock, LockEvent } from "./lock.ts";
 import { evolveRegrouped, evolveReleased } from "./regroup-state.ts";
+import { notedRide, type Ride, refusedRide } from "./ride.ts";
+import { fresh } from "./round-state.ts";
 import { evolveSwitch, type Left, type Override, type SwitchEvent } from "./switch-state.ts";
 
 export const forwardSteps = [
@@ -42,7 +47,7 @@ export type RollbackStep = (typeof rollbackSteps)[number];
 export const leaveSteps = ["leave-ride", "leave-room", "leave-payment"] as const;
 export type LeaveStep = (typeof leaveSteps)[number];
 /** Of a room that stands: what a change of its dates takes. */
-export const amendSteps = ["modify", "load-payment", "load-card"] as const;
+export const amendSteps = ["modify", "load-payment", "load-card", "notify-stay"] as const;
 export type AmendStep = (typeof amendSteps)[number];
 export type Step = ForwardStep | RollbackStep | LeaveStep | AmendStep;
 
@@ -123,7 +128,10 @@ export interface SubCaseState {
   flight: { number: string; origin: string; destination: string; scheduledDeparture: Date };
   nextFlight?: { number: string; scheduledDeparture: Date };
   assignment?: { waveId: string; stay: Stay; candidates: HotelCandidate[]; terms: SagaTerms };
-  /** Counts the sagas that were begun for the group, from 1; 0: none yet. Part of every reference, so that a vendor tells them apart. */
+  /**
+   * Counts the sagas that were begun for the group, from 1, and each time that it needs a room after all; 0: none yet. Part of
+   * every reference, so that a vendor tells them apart.
+   */
   round: number;
   /** Index in `candidates` of the hotel under way or booked. */
   candidate: number;
@@ -131,6 +139,8 @@ export interface SubCaseState {
   firstCandidate: number;
   /** How often it went back to the case because others had taken the rooms. */
   returns: number;
+  /** Set since the last of these, until its next round. */
+  cameBack?: true;
   /** Compensations that operators submitted, newest last: the same payload again is the same one. */
   compensations: { hash: string; correlationUrn: string; round: number }[];
   /** Set when the hotel took the room back: what went with it is given back, then the group needs another one. */
@@ -153,49 +163,32 @@ export interface SubCaseState {
   unfit?: true;
   /** The `shape` at which more on a card was refused: it is not asked for again until the dates change again. */
   loadRefused?: number;
-  /** Set: it needs no room any more, and what it has is being given back. */
-  released?: "LOCAL_RESIDENT" | "MERGED";
+  /** The `shape` of the change that has given its room other dates, until its passengers are written of them. */
+  untold?: number;
+  /** Set: it needs no room any more, or another one for whom it is now, and what it has is being given back. */
+  released?: Released;
+  /** Set: while the case is closed a person has asked for a stuck rollback once more. */
+  retryOrdered?: true;
   /** When the case was closed or opened last, as far as the group has heard: what comes late of before is nothing. */
   standingSince?: Date;
   /** Set while the case is closed: nothing goes on, what comes late is only put on record. */
   closedAt?: Date;
+  /** Absent: nobody has ever locked it. */
+  lock?: Lock;
   call?: Call;
   steps: StepRecord[];
   attemptedHotels: { hotelUrn: string; reason: string; providerError?: string }[];
   reservation?: Reservation;
-  /** The card that pays a hotel which takes no guarantee; the passengers never see it. */
-  payment?: {
-    cardId: string;
-    vendor: string;
-    reference: string;
-    status: "ACTIVE" | "CANCELLED";
-    /** All that was ever put on it. */
-    loadedMinor?: number;
-  };
+  payment?: PaymentCard;
   voucher?: { voucherId: string; code: string; status: "ISSUED" | "VOID"; issuedAt: Date };
-  card?: {
-    cardId: string;
-    vendor: string;
-    reference: string;
-    last4: string;
-    status: "ACTIVE" | "CANCELLED";
-    balanceMinor: number;
-    currency: string;
-    /** All that was ever put on it. */
-    loadedMinor?: number;
-  };
-  ride?: {
-    rideId: string;
-    vendor: string;
-    reference: string;
-    status: "booked" | "declined" | "cancelled";
-    vehicleType: string;
-    pickupAt: Date;
-  };
+  card?: PassengerCard;
+  ride?: Ride;
   /** Only ever added to: readers page by the place in it. */
   notices: Notice[];
   offer: { state: OfferState; readyAt?: Date; decidedAt?: Date; reason?: string };
 }
+
+export type Released = "LOCAL_RESIDENT" | "MERGED" | "REGROUPED";
 
 export type SubCaseEvent =
   | { type: "subcase.opened"; data: SubCaseState }
@@ -225,24 +218,27 @@ export type SubCaseEvent =
   | { type: "subcase.room-lost"; data: { at: Date; hotelUrn: string } }
   | { type: "subcase.settled"; data: Record<string, never> }
   | { type: "subcase.regrouped"; data: Regrouped }
-  | { type: "subcase.stay-amended"; data: StayAmended }
-  /** `code`: why the hotel does not give it the dates that it needs. */
-  | { type: "subcase.outgrown"; data: { code: string } }
-  | { type: "subcase.released"; data: { at: Date; cause: "LOCAL_RESIDENT" | "MERGED" } }
+  | { type: "subcase.released"; data: { at: Date; cause: Released } }
+  | { type: "subcase.retry-ordered"; data: Record<string, never> }
+  | { type: "subcase.ride-noted"; data: RideNote }
   | { type: "subcase.suspended"; data: { at: Date } }
-  | { type: "subcase.resumed"; data: { at: Date } }
+  /** `known`: where the case thinks that the group stands. */
+  | { type: "subcase.resumed"; data: { at: Date; known?: KnownStage } }
+  | AmendEvent
+  | LockEvent
   | SwitchEvent;
 
 /** What a completed step brought or took back. */
 export type Gained = Pick<
   Partial<SubCaseState>,
-  "reservation" | "payment" | "voucher" | "card" | "ride" | "notices" | "left" | "assignment"
+  "reservation" | "payment" | "voucher" | "card" | "ride" | "notices" | "left" | "assignment" | "untold"
 >;
 
 /** Calls sent again are work under way, not a change that a reader should be told of. */
 export const technicalEvents: ReadonlySet<string> = new Set<SubCaseEvent["type"]>([
   "subcase.call-postponed",
   "subcase.call-reissued",
+  "subcase.lock-changed",
 ]);
 
 const without = <K extends keyof SubCaseState>(state: SubCaseState, key: K): SubCaseState => {
@@ -252,24 +248,6 @@ const without = <K extends keyof SubCaseState>(state: SubCaseState, key: K): Sub
 
 /** Of the replays that an operator's client may send. */
 const compensationsMax = 20;
-
-/** A new round owes nothing to the one before it: what that one had was given back, or was never had. */
-const fresh = (state: SubCaseState): SubCaseState => {
-  const {
-    reservation: _r,
-    payment: _p,
-    voucher: _v,
-    card: _c,
-    ride: _i,
-    roomLost: _l,
-    settled: _s,
-    left: _o,
-    released: _f,
-    unfit: _u,
-    ...rest
-  } = state;
-  return { ...rest, offer: { state: "PENDING" } };
-};
 
 const finishStep = (state: SubCaseState, step: Step, change: Partial<StepRecord>): SubCaseState => ({
   ...without(state, "call"),
@@ -287,9 +265,10 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
     case "subcase.regrouped":
       return evolveRegrouped(state, event.data);
     case "subcase.stay-amended":
-      return evolveAmended(state, event.data);
     case "subcase.outgrown":
-      return { ...state, unfit: true };
+    case "subcase.choice-outgrown":
+    case "subcase.waits-again":
+      return evolveAmend(state, event);
     case "subcase.released":
       return evolveReleased(state, event.data);
     case "subcase.assigned":
@@ -316,11 +295,15 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
     }
     case "subcase.step-completed": {
       const { step, at, gained } = event.data;
-      return { ...finishStep(state, step, { completedAt: at, result: "DONE" }), ...gained };
+      const done = { ...finishStep(state, step, { completedAt: at, result: "DONE" }), ...gained };
+      return step === "notify" || step === "notify-stay" ? without(done, "untold") : done;
     }
     case "subcase.step-failed": {
       const { step, at, result, detail } = event.data;
       const failed = finishStep(state, step, { completedAt: at, result, detail });
+      if (step === "notify-stay" && result === "REFUSED") return without(failed, "untold");
+      if (step === "transport" && state.call !== undefined)
+        return { ...failed, ride: refusedRide(state.call) };
       const isLoad = step === "load-payment" || step === "load-card";
       return isLoad ? { ...failed, loadRefused: state.shape ?? 0 } : failed;
     }
@@ -334,7 +317,12 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
         attemptedHotels: [...state.attemptedHotels, event.data],
       };
     case "subcase.returned":
-      return { ...without(state, "assignment"), status: "PENDING", returns: state.returns + 1 };
+      return {
+        ...without(state, "assignment"),
+        status: "PENDING",
+        returns: state.returns + 1,
+        cameBack: true,
+      };
     case "subcase.failed":
       return { ...state, status: "FAILED" };
     case "subcase.offer-ready":
@@ -373,6 +361,10 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
       };
     case "subcase.settled":
       return { ...state, settled: true };
+    case "subcase.retry-ordered":
+      return { ...state, retryOrdered: true };
+    case "subcase.ride-noted":
+      return { ...state, ride: notedRide(state.ride as Ride, event.data) };
     case "subcase.suspended": {
       const closed = { ...state, closedAt: event.data.at, standingSince: event.data.at };
       return state.offer.state === "READY"
@@ -380,10 +372,12 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
         : closed;
     }
     case "subcase.resumed": {
-      const open = { ...without(state, "closedAt"), standingSince: event.data.at };
+      const open = { ...without(without(state, "closedAt"), "retryOrdered"), standingSince: event.data.at };
       const stands = state.status === "OFFER_READY" && state.offer.state === "WITHDRAWN";
       return stands ? { ...open, offer: { ...state.offer, state: "READY" } } : open;
     }
+    case "subcase.lock-changed":
+      return { ...state, lock: event.data.lock };
     case "subcase.overridden":
     case "subcase.override-refused":
     case "subcase.switch-begun":

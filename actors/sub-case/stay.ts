@@ -1,7 +1,7 @@
 /** Owns what a hotel tells of a booking after it was made: arrival, departure, no-show, or that it took the room back. */
 import type { StayReport } from "../../schemas/vendor-call.ts";
 import { NotYet } from "../runtime/decider.ts";
-import { loseRoom, type Story } from "./saga.ts";
+import { leaveNotice, loseRoom, type Story } from "./saga.ts";
 import type { Reservation } from "./state.ts";
 
 /** How far a stay has come; a report of something earlier is late and changes nothing. */
@@ -43,6 +43,7 @@ export const resumeStay = (story: Story): void => {
   const stay = reservation?.status;
   if ((stay === "CHECKED_IN" || stay === "CHECKED_OUT") && offer.state === "READY")
     story.tell({ type: "subcase.resolved", data: { at: story.now } });
+  if (stay === "CANCELLED") leaveNotice(story);
   // A call for other dates is waited for: what it comes to is put on record first.
   if (story.state.call !== undefined) return;
   if (stay === "CANCELLED" && (status === "OFFER_READY" || status === "RESOLVED")) loseRoom(story);

@@ -21,10 +21,12 @@ export interface Override {
   waveId: string;
   overrideId: string;
   round: number;
+  /** A review item stands open for it. */
+  onDesk?: true;
 }
 
 /** The names of an override, absent where a wave that was run again has chosen. */
-export type OverrideNames = Partial<Pick<Override, "waveId" | "overrideId">>;
+export type OverrideNames = Partial<Pick<Override, "waveId" | "overrideId" | "onDesk">>;
 
 export type SwitchEvent =
   /** For a group without a room. `book` false: it waits for book-rooms. */
@@ -54,8 +56,18 @@ const withoutRoom = ({
   ...rest
 }: SubCaseState): SubCaseState => rest;
 
-const named = ({ waveId, overrideId }: OverrideNames, round: number): { override?: Override } =>
-  waveId === undefined || overrideId === undefined ? {} : { override: { waveId, overrideId, round } };
+const named = ({ waveId, overrideId, onDesk }: OverrideNames, round: number): { override?: Override } =>
+  waveId === undefined || overrideId === undefined
+    ? {}
+    : { override: { waveId, overrideId, round, ...(onDesk === undefined ? {} : { onDesk }) } };
+
+/** Whether the item by which the hotel of this round was chosen is on a desk still; a room that is lost later is another matter. */
+export const isOnDesk = ({
+  override,
+  round,
+  roomLost,
+}: Pick<SubCaseState, "override" | "round" | "roomLost">): boolean =>
+  override?.onDesk === true && override.round === round && roomLost === undefined;
 
 export const evolveSwitch = (state: SubCaseState, event: SwitchEvent): SubCaseState => {
   switch (event.type) {

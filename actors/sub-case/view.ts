@@ -5,18 +5,19 @@ import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
 import type { ReservationDetail } from "../../schemas/reservation.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { Language } from "../../schemas/vocabulary.ts";
+import { lockFacts } from "./lock.ts";
 import { currentCandidate } from "./requests.ts";
 import type { Notice, SubCaseState } from "./state.ts";
 import { shown } from "./switch-state.ts";
 
 /** A sub-case as the manifest lists it. */
-export const manifestItem = (state: SubCaseState, version: number): ManifestItem => ({
+export const manifestItem = (state: SubCaseState, version: number, now: Date): ManifestItem => ({
   subCaseUrn: urn("sub-case", state.subCaseId),
   groupId: state.groupId,
   tier: state.tier,
   status: state.status,
   offerState: state.offer.state,
-  lockedBy: null,
+  ...lockFacts(state, now),
   version,
   passengers: state.passengers,
   ...(state.mergedInto === undefined ? {} : { mergedInto: state.mergedInto.groupId }),
@@ -34,7 +35,7 @@ export const compensationView = (
   version,
 });
 
-export const groupView = (state: SubCaseState): CaseView["passengerGroups"][number] => ({
+export const groupView = (state: SubCaseState, now: Date): CaseView["passengerGroups"][number] => ({
   groupId: state.groupId,
   subCaseUrn: urn("sub-case", state.subCaseId),
   tier: state.tier,
@@ -42,6 +43,7 @@ export const groupView = (state: SubCaseState): CaseView["passengerGroups"][numb
     state.status === "NOT_REQUIRED" && state.mergedInto === undefined ? "LOCAL_RESIDENT" : state.status,
   passengers: state.passengers,
   ...(state.mergedInto === undefined ? {} : { mergedInto: state.mergedInto.groupId }),
+  ...lockFacts(state, now),
 });
 
 /** Undefined: no hotel has been asked yet. */
@@ -170,19 +172,16 @@ export const offerView = (whole: SubCaseState, version: number, voucherQr: strin
   };
 };
 
-/** A ride that the vendor refused is declined; without a ride vendor nobody is promised one. */
-const transportView = ({ ride, steps, assignment }: SubCaseState): Pick<OfferView, "transport"> => {
-  if (ride === undefined) {
-    if (assignment?.terms.vendors.transport === undefined) return {};
-    const ofThisRound = steps.slice(steps.findLastIndex(({ name }) => name === "hold" || name === "book"));
-    const refused = ofThisRound.some(({ name, result }) => name === "transport" && result === "REFUSED");
-    return { transport: { status: refused ? "declined" : "pending" } };
-  }
+/** Of the way to the hotel; without a ride vendor nobody is promised one. */
+const transportView = ({ ride, assignment }: SubCaseState): Pick<OfferView, "transport"> => {
+  if (ride === undefined)
+    return assignment?.terms.vendors.transport === undefined ? {} : { transport: { status: "pending" } };
+  if (ride.status === "declined" || ride.status === "cancelled") return { transport: { status: "declined" } };
   return {
     transport: {
-      status: ride.status === "booked" ? "booked" : "declined",
+      status: ride.status,
       vehicleType: ride.vehicleType,
-      pickupAt: ride.pickupAt.toISOString(),
+      ...(ride.pickupAt === undefined ? {} : { pickupAt: ride.pickupAt.toISOString() }),
     },
   };
 };

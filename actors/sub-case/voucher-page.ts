@@ -106,7 +106,7 @@ export const voucherPage = async (state: SubCaseState): Promise<string | undefin
     [w.stay, `${assignment.stay.checkIn} – ${assignment.stay.checkOut}`],
     [w.rooms, String(reservation?.rooms ?? "")],
     [w.code, reservation?.confirmationNumber ?? ""],
-    ...(ride?.status === "booked"
+    ...(ride?.status === "booked" && ride.pickupAt !== undefined
       ? ([[w.ride, `${ride.vehicleType}, ${ride.pickupAt.toISOString()}`]] as [string, string][])
       : []),
   ];

@@ -202,6 +202,15 @@ const judge = <Body, Problem>(
   return unknown(`the vendor's answer with status ${status} is malformed: ${where}`);
 };
 
+/** Our word for a vendor's own; undefined: none. A vendor's text may be any, `constructor` too, so only what was written down counts. */
+export const wordFor = <Word>(text: string, table: Readonly<Record<string, Word>>): Word | undefined =>
+  Object.hasOwn(table, text) ? table[text] : undefined;
+
+/** Ours for those that have one, each once, however often a vendor says it. */
+export const wordsFor = <Word>(texts: readonly string[], table: Readonly<Record<string, Word>>): Word[] => [
+  ...new Set(texts.flatMap((text) => wordFor(text, table) ?? [])),
+];
+
 const detailCharactersMax = 300;
 
 /**

@@ -143,6 +143,15 @@ const putVendor = async (
       errors: [{ pointer: "/dialect", detail: "not a known dialect" }],
     });
   }
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new Problem(
+      "validation/body",
+      "A key is sent in a header: printable ASCII, no blanks or line ends.",
+      {
+        errors: [{ pointer: "/apiKey", detail: "not a key that can be sent" }],
+      },
+    );
+  }
   if (reconcileMinutes !== undefined && !isInterval(reconcileMinutes)) {
     throw new Problem("validation/body", "A vendor is reconciled with every 5 to 60 minutes.", {
       errors: [{ pointer: "/reconcileMinutes", detail: "not a whole number from 5 to 60" }],

@@ -79,6 +79,15 @@ export interface HoldRequest extends Write {
   needs: readonly string[];
 }
 
+/**
+ * Rooms of a hold that must be accessible, as many as the wave reckons with: one for each time that the need is named, WHEELCHAIR
+ * and REDUCED_MOBILITY in one.
+ */
+export const accessibleRoomsOf = ({ rooms, needs }: Pick<HoldRequest, "rooms" | "needs">): number => {
+  const times = (need: string): number => needs.filter((one) => one === need).length;
+  return Math.min(rooms, Math.max(times("WHEELCHAIR"), times("REDUCED_MOBILITY")));
+};
+
 export interface Hold {
   holdId: string;
   /** ISO 8601 UTC; after it the rooms may be gone. */
@@ -235,6 +244,8 @@ export interface Ride {
 }
 
 export interface TransportPort extends Reconciling {
+  /** The most passengers in one vehicle of each type. */
+  readonly vehicleSeats: Readonly<Record<VehicleType, number>>;
   book(request: RideRequest, context: CallContext): Promise<WriteOutcome<Ride>>;
   cancel(request: Write & { rideId: string }, context: CallContext): Promise<WriteOutcome<Ride>>;
   lookup(

@@ -1,9 +1,11 @@
 /** Wires the vendor-adapter actor: one consumer per vendor and airline, so that one vendor's outage stops nobody else. */
+import { airport as airportOf } from "../../schemas/airports.ts";
 import type { Command, Query } from "../../schemas/command.ts";
 import { drillVendor } from "../../schemas/drill.ts";
 import type { HotelFacts, HotelSearch, HotelSearchResult, RecentOffers } from "../../schemas/hotel.ts";
 import type { NoteHotel } from "../../schemas/hotel-catalogue.ts";
 import type { HotelsInvalidated } from "../../schemas/hotel-search.ts";
+import { Problem } from "../../schemas/problems.ts";
 import type { VendorCall, VendorChoice, VendorVerb, VendorView } from "../../schemas/vendor-call.ts";
 import type { Consuming, Delivery } from "../../streams/consume.ts";
 import { splitName } from "../../streams/subjects.ts";
@@ -25,6 +27,12 @@ import { askHotels, resultOf } from "./search.ts";
 
 /** Calls to one vendor for one airline at once, in this process: the bulkhead. */
 const callsAtOnce = 24;
+
+/** The code has the form of one. */
+const noSuchAirport = (code: string): Problem =>
+  new Problem("validation/query", "Correct the query parameters named in `errors`.", {
+    errors: [{ pointer: "?airport", detail: `${code} is not a known IATA airport code` }],
+  });
 
 export const vendorAdapterActor = (context: ActorContext): Actor => {
   const opened = Promise.withResolvers<Instances>();
@@ -48,6 +56,7 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
   const searchOptions = ({ traceparent }: Query) => ({
     timeBoxMs: context.config.HOTEL_SEARCH_MS,
     traceparent,
+    log: context.log,
   });
 
   const answerCall = (vendor: string) => async (command: Command, delivery: Delivery) => {
@@ -105,6 +114,7 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
 
       "invalidate-hotels": async (command) => {
         const { airport } = command.data as { airport: string };
+        if (airportOf(airport) === undefined) throw noSuchAirport(airport);
         requireAirport(command.principal, airport);
         await opened.promise;
         const now = context.clock.now();
@@ -150,9 +160,11 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
             .map(({ name }) => name)
             .sort()[0];
         const [payment, transport, message] = [first("payment"), first("transport"), first("message")];
+        const vehicles = instances.byKind(tenant, "transport").find(({ name }) => name === transport);
         return {
           ...(payment === undefined ? {} : { payment }),
           ...(transport === undefined ? {} : { transport }),
+          ...(vehicles === undefined ? {} : { vehicleSeats: vehicles.port.vehicleSeats }),
           ...(message === undefined ? {} : { message }),
         };
       },

@@ -4,6 +4,7 @@ import type { Assignment, HotelCandidate } from "../../schemas/assignment.ts";
 import { distanceKmBetween } from "../../schemas/distance.ts";
 import type { HotelOffer } from "../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
+import type { ActionNote, ForReview } from "../../schemas/review.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import type { Outgoing, Received } from "../runtime/decider.ts";
 import { roomsNeeded } from "./allocation/gates.ts";
@@ -19,10 +20,18 @@ export interface DecidedWave {
   assignments: { subCaseId: string; assignment: Assignment }[];
   /** Groups that have a room. */
   again: string[];
+  /** Set: run about this review item, which hears of its groups and stands for those that found no place. */
+  review?: WaveReview;
 }
 
+export type WaveReview = ForReview & { groupIds: string[] };
+
 export const decideWave = (command: Received, input: WaveInput): DecidedWave => {
-  const { caseId, demandId } = command.data as { caseId: string; demandId: string };
+  const { caseId, demandId, review } = command.data as {
+    caseId: string;
+    demandId: string;
+    review?: WaveReview;
+  };
   const { latitude, longitude } = input.airport;
   const airport = { latitude, longitude };
   const results = input.results ?? allocateStays({ ...input, airport });
@@ -41,6 +50,7 @@ export const decideWave = (command: Received, input: WaveInput): DecidedWave => 
       policyId: policy.policyId,
       version: policy.version,
     })),
+    ...(input.relaxed === undefined ? {} : { relaxed: input.relaxed }),
     ...keptResult(
       result,
       new Map(results.flatMap((one) => [...marketOf(one.allocations, one.rankingInputs)])),
@@ -62,6 +72,7 @@ export const decideWave = (command: Received, input: WaveInput): DecidedWave => 
       ),
     })),
     again: input.again,
+    ...(review === undefined ? {} : { review }),
   };
 };
 
@@ -117,7 +128,10 @@ const paymentOf = (policy: ResolvedPolicy, offer: HotelOffer): "GUARANTEE" | "CA
     : "CARD";
 
 /** What follows a wave, in an order that lets the case know before its groups report. */
-export const outgoingOf = (waveId: string, { event, assignments, again }: DecidedWave): Outgoing[] => {
+export const outgoingOf = (
+  waveId: string,
+  { event, assignments, again, review }: DecidedWave,
+): Outgoing[] => {
   const wave = event.data;
   const housed = new Set(again);
   const unplaced = wave.unplaced.filter(({ groupId }) => !housed.has(groupId));
@@ -146,7 +160,29 @@ export const outgoingOf = (waveId: string, { event, assignments, again }: Decide
         ? { to: "command", name: "sub-case.override", entity: subCaseId, data: { assignment } }
         : { to: "command", name: "sub-case.assign", entity: subCaseId, data: assignment },
   );
-  return [note, ...assigned, ...unplacedItem(waveId, wave, unplaced)];
+  const onDesk = new Set(review?.groupIds);
+  const others = unplaced.filter(({ groupId }) => !onDesk.has(groupId));
+  return [note, ...assigned, ...reviewNote(wave, review), ...unplacedItem(waveId, wave, others)];
+};
+
+/** The item that the wave was run about hears of each of its groups. */
+const reviewNote = (wave: WaveState, review: WaveReview | undefined): Outgoing[] => {
+  if (review === undefined) return [];
+  const { reviewId, actionId, groupIds } = review;
+  const placed = new Map(wave.allocations.map((one) => [one.groupId, one]));
+  const unplaced = new Map(wave.unplaced.map((one) => [one.groupId, one]));
+  const groups = groupIds.map((groupId): ActionNote["groups"][number] => {
+    const at = placed.get(groupId);
+    return at === undefined
+      ? {
+          groupId,
+          outcome: "FAILED",
+          detail: unplaced.get(groupId)?.reason ?? "It waited for no room any more.",
+        }
+      : { groupId, outcome: "DONE", detail: `Placed at ${wave.offers[at.offer]?.name ?? at.hotelUrn}.` };
+  });
+  const data: ActionNote = { actionId, groups };
+  return [{ to: "command", name: "review.note-action", entity: reviewId, data }];
 };
 
 const unplacedItem = (waveId: string, wave: WaveState, unplaced: WaveState["unplaced"]): Outgoing[] => {

@@ -7,6 +7,7 @@ import type { CaseKind } from "../../schemas/drill.ts";
 import type { HotelSearch, HotelSearchResult } from "../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
+import type { RelaxedFields } from "../../schemas/relaxation.ts";
 import type { VendorChoice } from "../../schemas/vendor-call.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import type { Received } from "../runtime/decider.ts";
@@ -19,7 +20,10 @@ export interface WaveInput {
   airport: { code: string; name: string; latitude: number; longitude: number };
   airlineName: string;
   passengerHost: string;
+  /** With what is relaxed for the case. */
   policies: Partial<Record<Tier, ResolvedPolicy>>;
+  /** What that is. */
+  relaxed?: RelaxedFields[];
   vendors: VendorChoice;
   /** Groups by the dates of their stay, each with the offers for these dates. */
   stays: { groups: GroupNeed[]; search: HotelSearchResult }[];
@@ -41,6 +45,7 @@ export interface CaseInput {
   kind?: CaseKind;
   closed: boolean;
   policies: WaveInput["policies"];
+  relaxed?: RelaxedFields[];
   groups: GroupNeed[];
   again: string[];
 }
@@ -106,6 +111,7 @@ export const gatherTerms = async (
     airlineName: tenant?.name ?? command.tenant,
     passengerHost: tenant?.passengerHosts[0] ?? "",
     policies: drill ? forAnyVendor(needed.policies) : needed.policies,
+    ...(needed.relaxed === undefined ? {} : { relaxed: needed.relaxed }),
     vendors,
     ...(needed.kind === undefined ? {} : { kind: needed.kind }),
   };

@@ -13,7 +13,7 @@ import {
   type HotelSearchView,
   hotelsShown,
 } from "../../schemas/hotel-search.ts";
-import { dateAfter } from "../../schemas/local-day.ts";
+import { dateAfter, isoDate, localDay } from "../../schemas/local-day.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { urn } from "../../schemas/urn.ts";
@@ -32,6 +32,7 @@ type OfferFound = HotelFound["offers"][number];
 export const searchHotels = async (context: ActorContext, query: Query): Promise<HotelSearchView> => {
   const asked = query.params as HotelSearchBody;
   const { airport, drill } = await placeOfSearch(context, query, asked);
+  checkDates(asked, airport, context.clock.now());
   const policy = await policyOfSearch(context, query, asked, airport);
   const gates = gatesOf(asked, airport, policy);
   const search: HotelSearch = {
@@ -65,6 +66,17 @@ const refusedField = (pointer: string, detail: string): Problem =>
   new Problem("validation/body", "Correct the fields named in `errors` and send the body again.", {
     errors: [{ pointer, detail }],
   });
+
+const nightsAheadMax = 365;
+
+/** The night that began yesterday may still be slept. */
+const checkDates = ({ checkIn }: HotelSearchBody, { timeZone }: Airport, now: Date): void => {
+  const today = isoDate(localDay(now.getTime(), timeZone, 0));
+  if (checkIn < dateAfter(today, -1))
+    throw refusedField("/checkIn", `is past: it is ${today} at the airport`);
+  if (checkIn > dateAfter(today, nightsAheadMax))
+    throw refusedField("/checkIn", `is more than ${nightsAheadMax} days ahead`);
+};
 
 /** For a drill's case no real vendor is asked. */
 const placeOfSearch = async (

@@ -1,5 +1,6 @@
 /** Owns the hotels that supervisors have chosen over a wave's own: what a wave keeps of them, and what it shows. */
 import type { OverrideNote } from "../../schemas/override-note.ts";
+import type { ForReview } from "../../schemas/review.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import type { WaveState } from "./state.ts";
 
@@ -19,6 +20,8 @@ export interface KeptOverride {
   reason: string;
   by: string;
   at: Date;
+  /** Set: chosen about this review item, which hears how it ends. */
+  review?: ForReview;
   /** Absent: it is being carried out. */
   outcome?: OverrideNote["outcome"];
   endedAt?: Date;

@@ -3,17 +3,20 @@ import type { GroupNeed } from "../../schemas/allocation.ts";
 import type { Assignment } from "../../schemas/assignment.ts";
 import type { Query } from "../../schemas/command.ts";
 import { directVendor } from "../../schemas/contract.ts";
+import { distanceKmBetween } from "../../schemas/distance.ts";
 import type { GroupStanding } from "../../schemas/group-note.ts";
 import type { HotelOffer } from "../../schemas/hotel.ts";
 import { hotelUrns, providerCode } from "../../schemas/hotel-identity.ts";
+import { requireUnlocked } from "../../schemas/lock.ts";
 import type { OverrideNote } from "../../schemas/override-note.ts";
 import { Problem } from "../../schemas/problems.ts";
+import type { ActionNote, ForReview } from "../../schemas/review.ts";
 import { urn } from "../../schemas/urn.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Outgoing, Received } from "../runtime/decider.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { requireAirport } from "../runtime/reach.ts";
-import { canHold, roomsNeeded, stockOf } from "./allocation/gates.ts";
+import { canHold, policyRefusal, roomsNeeded, stockOf } from "./allocation/gates.ts";
 import { assignmentOf } from "./decide.ts";
 import { type CaseInput, gatherTerms, offersFor, type WaveTerms } from "./gather.ts";
 import type { KeptOverride } from "./override-state.ts";
@@ -25,7 +28,12 @@ const offersFreshMs = 15 * 60_000;
 interface Choice {
   groupId: string;
   hotelUrn: string;
+  /** The exact offer; absent: the cheapest that has the rooms. */
+  providerOfferId?: string;
+  /** Set: the policy's gates bind this choice, too. */
+  withinPolicy?: boolean;
   reason: string;
+  review?: ForReview;
 }
 
 /** What is read before a choice is decided on. */
@@ -43,6 +51,8 @@ export interface OverrideFacts {
 export interface Order {
   subCaseId: string;
   overrideId: string;
+  /** The operator's URN: the group may be locked by somebody else when it hears. */
+  by?: string;
   assignment: Assignment;
 }
 
@@ -55,7 +65,7 @@ export const gatherOverride = async (
   command: Received,
   wave: WaveState,
 ): Promise<OverrideFacts> => {
-  const { groupId, hotelUrn } = command.data as Choice;
+  const { groupId, hotelUrn, providerOfferId } = command.data as Choice;
   requireAirport(command.principal, wave.airport);
   const placed = inWave(wave, groupId);
   if (placed === undefined) throw wrong("/groupId", "is no group of this wave");
@@ -69,7 +79,10 @@ export const gatherOverride = async (
   const [need] = needed.groups;
   const known = offersOf(wave, hotelUrn);
   const isFresh = command.now.getTime() - wave.completedAt.getTime() <= offersFreshMs && wave.stays === 1;
-  if (need === undefined || (isFresh && known.length > 0))
+  const isKnown = known.some(
+    (offer) => providerOfferId === undefined || offer.providerOfferId === providerOfferId,
+  );
+  if (need === undefined || (isFresh && isKnown))
     return { closed: needed.closed, need, standing, terms, offers: known };
   const found = await offersFor(context, command, needed, [need]);
   return { closed: needed.closed, need, standing, terms, offers: sameHotel(found.offers, hotelUrn, known) };
@@ -115,7 +128,7 @@ const refuseState = (wave: WaveState, { groupId, hotelUrn }: Choice, facts: Over
 
 /**
  * A person may choose past the policy's gates; what no hotel can help (rooms, accessible rooms) stays a gate.
- * @throws Problem conflict/state, validation/body
+ * @throws Problem conflict/state, validation/body, conflict/sub-case-locked, conflict/stale-fencing-token
  */
 export const decideOverride = (
   wave: WaveState,
@@ -123,12 +136,13 @@ export const decideOverride = (
   facts: OverrideFacts,
 ): { event: WaveEvent; order: Order } => {
   const choice = command.data as Choice;
-  const { groupId, hotelUrn, reason } = choice;
+  const { groupId, hotelUrn, reason, review } = choice;
+  requireUnlocked([facts.standing?.lock], command, command.now);
   refuseState(wave, choice, facts);
   const { need, offers, terms } = facts;
   if (need === undefined) throw conflict("No policy covers the group.", "MANUAL_REVIEW");
   if (offers.length === 0) throw wrong("/hotelUrn", "is a hotel that no vendor offers for these nights");
-  const able = offers
+  const able = offersMeant(choice, facts, need)
     .filter((offer) => canHold(need, offer, stockOf(offer)))
     .sort((a, b) => totalOf(need, a) - totalOf(need, b) || directFirst(a) - directFirst(b));
   const [best] = able;
@@ -151,6 +165,7 @@ export const decideOverride = (
     reason,
     by: command.principal.urn,
     at: command.now,
+    ...(review === undefined ? {} : { review }),
   };
   const named = able.map((offer) => ({ hotelUrn, offer }));
   const assignment = assignmentOf(command.entity, need, named, terms);
@@ -158,8 +173,38 @@ export const decideOverride = (
   const book = assignment.book || facts.standing?.status === "FAILED";
   return {
     event: { type: "wave.overridden", data: kept },
-    order: { subCaseId: need.subCaseId, overrideId, assignment: { ...assignment, book } },
+    order: {
+      subCaseId: need.subCaseId,
+      overrideId,
+      ...(command.principal.surface === "operator" ? { by: command.principal.urn } : {}),
+      assignment: { ...assignment, book },
+    },
   };
+};
+
+/** @throws Problem validation/body when the offer is on no more, or a gate of the policy refuses all of the hotel's */
+const offersMeant = (
+  { providerOfferId, withinPolicy }: Choice,
+  { offers, terms }: OverrideFacts,
+  need: GroupNeed,
+): HotelOffer[] => {
+  const named =
+    providerOfferId === undefined
+      ? offers
+      : offers.filter((offer) => offer.providerOfferId === providerOfferId);
+  if (named.length === 0) throw wrong("/providerOfferId", "is no offer of this hotel any more");
+  const policy = terms.policies[need.tier];
+  if (withinPolicy !== true || policy === undefined) return named;
+  const held = named.map((offer) => ({
+    offer,
+    refusal: policyRefusal(offer, policy, distanceKmBetween(terms.airport, offer.coordinates)),
+  }));
+  const allowed = held.filter(({ refusal }) => refusal === undefined).map(({ offer }) => offer);
+  if (allowed.length > 0) return allowed;
+  throw wrong(
+    "/hotelUrn",
+    `is outside the policy: ${held[0]?.refusal?.detail} Relax it, or have a supervisor override.`,
+  );
 };
 
 const totalOf = (need: GroupNeed, offer: HotelOffer): number =>
@@ -178,12 +223,28 @@ export const overrideMadeBy = (
   return overrides.find(({ overrideId }) => overrideId.endsWith(mark));
 };
 
-export const overrideOrder = ({ subCaseId, overrideId, assignment }: Order): Outgoing => ({
+export const overrideOrder = ({ subCaseId, ...data }: Order, { review }: KeptOverride): Outgoing => ({
   to: "command",
   name: "sub-case.override",
   entity: subCaseId,
-  data: { overrideId, assignment },
+  data: { ...data, ...(review === undefined ? {} : { onDesk: true }) },
 });
+
+const endings: Readonly<Record<OverrideNote["outcome"], string>> = {
+  DONE: "The hotel was chosen for it.",
+  FAILED: "The hotel had no room for it after all.",
+  REFUSED: "The group was in no state for it any more",
+};
+
+/** The item for which the hotel was chosen hears how it ended. */
+export const toReview = (wave: WaveState, { overrideId, outcome, state }: OverrideNote): Outgoing[] => {
+  const { review, groupId } = wave.overrides?.find((one) => one.overrideId === overrideId) ?? {};
+  if (review === undefined || groupId === undefined) return [];
+  const { reviewId, actionId } = review;
+  const detail = outcome === "REFUSED" ? `${endings[outcome]}: ${state}.` : endings[outcome];
+  const data: ActionNote = { actionId, groups: [{ groupId, outcome, detail }] };
+  return [{ to: "command", name: "review.note-action", entity: reviewId, data }];
+};
 
 /** What the group has made of it; heard once. */
 export const decideNoteOverride = (wave: WaveState, command: Received): WaveEvent[] => {
@@ -194,7 +255,7 @@ export const decideNoteOverride = (wave: WaveState, command: Received): WaveEven
 };
 
 export const overrideView = (override: KeptOverride) => {
-  const { overrideId: _, subCaseId, at, by, outcome, endedAt, groupState, ...told } = override;
+  const { overrideId: _, review: _r, subCaseId, at, by, outcome, endedAt, groupState, ...told } = override;
   return {
     ...told,
     subCaseUrn: urn("sub-case", subCaseId),

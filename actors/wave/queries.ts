@@ -9,6 +9,7 @@ import type { WaveView } from "../../schemas/wave.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { requireAirport } from "../runtime/reach.ts";
 import { loadedOf } from "../runtime/store.ts";
+import { choosable } from "./choosable.ts";
 import { searchHotels } from "./hotel-search.ts";
 import { overrideView } from "./override.ts";
 import { type KeptOverride, standingOverrides } from "./override-state.ts";
@@ -25,6 +26,20 @@ const allocationViews = (wave: WaveState): AllocationView[] => {
   const chosen = standingOverrides(wave);
   const own = wave.allocations.filter(({ groupId }) => !chosen.has(groupId));
   return [...ownViews(wave, own), ...[...chosen.values()].map(overriddenView)];
+};
+
+/** Of each group what was decided last: a hotel chosen over an earlier wave's may be newer than a later wave. */
+export const newestOfEach = (waves: readonly WaveState[]): AllocationView[] => {
+  const newest = new Map<string, { at: Date; view: AllocationView }>();
+  for (const wave of waves) {
+    const chosen = standingOverrides(wave);
+    for (const view of allocationViews(wave)) {
+      const at = chosen.get(view.groupId)?.at ?? wave.completedAt;
+      const known = newest.get(view.groupId);
+      if (known === undefined || at >= known.at) newest.set(view.groupId, { at, view });
+    }
+  }
+  return [...newest.values()].map(({ view }) => view);
 };
 
 const overriddenView = ({ subCaseId, reason, ...chosen }: KeptOverride): AllocationView => ({
@@ -67,9 +82,10 @@ const marketOfAllocation = ({ marketTotalMinor, marketBasis }: WaveState["alloca
   marketBasis,
 });
 
-/** Absent rather than nothing: a wave without contracts has not saved zero. */
-const savingsView = ({ allocations }: WaveState): Pick<WaveView, "savingsVersusMarket"> => {
-  const saved = savingsOf(allocations);
+/** Of what stands: a room that somebody has chosen another hotel over saves nothing. Absent rather than nothing: a wave without contracts has not saved zero. */
+export const savingsView = (wave: WaveState): Pick<WaveView, "savingsVersusMarket"> => {
+  const chosen = standingOverrides(wave);
+  const saved = savingsOf(wave.allocations.filter(({ groupId }) => !chosen.has(groupId)));
   return saved.length === 0 ? {} : { savingsVersusMarket: saved };
 };
 
@@ -162,6 +178,7 @@ export const waveQueries = (context: ActorContext) => {
           policyUrn: urn("policy", policyId),
           version,
         })),
+        ...(state.relaxed === undefined ? {} : { relaxed: state.relaxed }),
         rankingInputs: rankingViews(state),
         allocations,
         unplaced: state.unplaced
@@ -179,6 +196,8 @@ export const waveQueries = (context: ActorContext) => {
       };
     },
 
+    choosable: choosable(context, waves, (document) => loadedOf<WaveState>(document, { schemaVersion })),
+
     /** For a room booked by hand: what its saga works by. */
     terms: (query: Query) => termsNow(context, query),
 
@@ -191,10 +210,7 @@ export const waveQueries = (context: ActorContext) => {
         .find({ caseId: idOf((params as { caseUrn: string }).caseUrn) }, { projection: forAllocations })
         .sort({ _id: 1 })
         .toArray();
-      const views = found.flatMap((document) =>
-        allocationViews(loadedOf<WaveState>(document, { schemaVersion }).state),
-      );
-      return [...new Map(views.map((view) => [view.groupId, view])).values()];
+      return newestOfEach(found.map((document) => loadedOf<WaveState>(document, { schemaVersion }).state));
     },
   };
 };

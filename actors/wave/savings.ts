@@ -5,7 +5,7 @@ import type { HotelOffer } from "../../schemas/hotel.ts";
 
 /**
  * The market of each allocation on a contract, by group; no entry: nothing was offered that compares. Offers that a policy refused
- * count too, for they were on the market; those in another currency don't.
+ * count too, for they were on the market; those without a room left, or in another currency, don't.
  * @param candidates every candidate of the allocation's own stay: rates of other nights compare with nothing
  */
 export const marketOf = (
@@ -13,7 +13,7 @@ export const marketOf = (
   candidates: readonly Pick<RankingInput, "hotelUrn" | "offer">[],
 ): Map<string, Market> => {
   const vendors = [...new Map(candidates.map((one) => [one.offer, one])).values()].filter(
-    ({ offer }) => offer.vendor !== directVendor,
+    ({ offer }) => offer.vendor !== directVendor && offer.roomsLeft > 0,
   );
   const markets = new Map<string, Market>();
   for (const allocation of allocations) {

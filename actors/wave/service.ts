@@ -15,13 +15,14 @@ import {
   overrideMadeBy,
   overrideOrder,
   overrideView,
+  toReview,
 } from "./override.ts";
 import { collection, schemaVersion, waveIndexes, waveQueries } from "./queries.ts";
 import { SolverProcess } from "./solver/solver-process.ts";
 import { evolve, type WaveEvent, type WaveState } from "./state.ts";
 
 /** What an event sends out rides beside it, from the same decision to the same commit. */
-type SendingEvent = WaveEvent & { sent?: Pick<DecidedWave, "assignments" | "again">; order?: Order };
+type SendingEvent = WaveEvent & { sent?: Omit<DecidedWave, "event">; order?: Order };
 
 const decide = (state: WaveState | undefined, command: Received, gathered: unknown): SendingEvent[] => {
   if (command.name === "wave.run") {
@@ -34,14 +35,16 @@ const decide = (state: WaveState | undefined, command: Received, gathered: unkno
     return decideNoteOverride(state, command);
   }
   if (state === undefined) throw new Problem("not-found/resource", "No such wave.");
+  if (overrideMadeBy(command, state) !== undefined) return [];
   const { event, order } = decideOverride(state, command, gathered as OverrideFacts);
   return [{ ...event, order }];
 };
 
-const outgoing = (event: SendingEvent, waveId: string): Outgoing[] => {
+const outgoing = (event: SendingEvent, state: WaveState, waveId: string): Outgoing[] => {
   const { sent, order } = event;
   if (event.type === "wave.completed" && sent !== undefined) return outgoingOf(waveId, { event, ...sent });
-  return order === undefined ? [] : [overrideOrder(order)];
+  if (event.type === "wave.override-ended") return toReview(state, event.data);
+  return order === undefined || event.type !== "wave.overridden" ? [] : [overrideOrder(order, event.data)];
 };
 
 /** Large waves are solved beside the event loop; small ones in a moment, with the decision. */
@@ -65,13 +68,15 @@ const waves = (context: ActorContext, solver: SolverProcess): Decider<WaveState,
   gather: async (command, state) => {
     if (command.name === "wave.run")
       return state === undefined ? gatherSolved(context, command, solver) : undefined;
-    return command.name === "wave.override" && state !== undefined
+    return command.name === "wave.override" &&
+      state !== undefined &&
+      overrideMadeBy(command, state) === undefined
       ? gatherOverride(context, command, state)
       : undefined;
   },
   decide,
   evolve: (state, { sent: _s, order: _o, ...event }) => evolve(state, event as WaveEvent),
-  outgoing: (event, _state, _command, id) => outgoing(event, id),
+  outgoing: (event, state, _command, id) => outgoing(event, state, id),
   view: (state, { id, version, command }) => {
     const made = command.name === "wave.override" ? overrideMadeBy(command, state) : undefined;
     if (made === undefined) return { allocations: state.allocations.length, unplaced: state.unplaced.length };

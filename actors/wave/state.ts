@@ -2,6 +2,7 @@
 import type { AllocationResult, Market, RankingInput, Unplaced } from "../../schemas/allocation.ts";
 import type { CaseKind } from "../../schemas/drill.ts";
 import type { HotelOffer } from "../../schemas/hotel.ts";
+import type { RelaxedFields } from "../../schemas/relaxation.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import { evolveOverride, type KeptOverride, type OverrideEvent } from "./override-state.ts";
 
@@ -29,6 +30,8 @@ export interface WaveState {
   /** Set: a drill's or shadow case's. */
   kind?: CaseKind;
   policies: { tier: Tier; policyId: string; version: number }[];
+  /** What of them was relaxed for the case, in order. Absent: nothing. */
+  relaxed?: RelaxedFields[];
   offers: HotelOffer[];
   rankingInputs: Pointing<RankingInput>[];
   allocations: KeptAllocation[];

@@ -26,10 +26,30 @@ export const termsOf = (
   airlineName: input.airlineName,
   passengerHost: input.passengerHost,
   vehicleType: vehicleOf(group, policy),
+  rides: ridesOf(policy, input.vendors),
   incidentalsMinor: (policy?.incidentalsMinor ?? 0) * group.passengers * group.nights,
   currency,
   vendors: input.vendors,
 });
+
+/** What the policies give as their own defaults (actors/policy). */
+const minutesBeforePickupDefault = 180;
+const shuttleCapacityDefault = 24;
+
+/** A shuttle holds what the policy allows, and no more than the vendor's vehicles take. */
+const ridesOf = (
+  policy: Pick<ResolvedPolicy, "transport"> | undefined,
+  { vehicleSeats }: VendorChoice,
+): SagaTerms["rides"] => {
+  const {
+    minutesBeforePickup = minutesBeforePickupDefault,
+    shuttleCapacity = shuttleCapacityDefault,
+    onDemand = false,
+  } = policy?.transport ?? {};
+  const { SHUTTLE = shuttleCapacity, PRIVATE_CAR = 4, WHEELCHAIR_VAN = 6 } = vehicleSeats ?? {};
+  const seats = { SHUTTLE: Math.min(shuttleCapacity, SHUTTLE), PRIVATE_CAR, WHEELCHAIR_VAN };
+  return { minutesBeforePickup, seats, onDemand };
+};
 
 /** A wheelchair decides before the tier, the tier before the policy's mode. */
 const vehicleOf = (group: Traveller, policy: Pick<ResolvedPolicy, "transport"> | undefined): VehicleType => {

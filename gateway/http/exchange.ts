@@ -40,6 +40,11 @@ export interface HttpAnswer {
   headers: readonly (readonly [name: string, value: string])[];
   /** Undefined: no body. */
   body: string | Buffer | undefined;
+  /**
+   * In place of a body whose length is known: sent in chunks, the next one asked for once the client has taken the last.
+   * A client that goes away ends it (`return`).
+   */
+  stream?: AsyncIterable<string | Buffer>;
 }
 
 /** The client went away before it was answered: nobody is left to tell. */
@@ -68,8 +73,12 @@ export interface Exchange {
    * @throws Problem validation/too-large; RequestAborted
    */
   body(): Promise<Buffer>;
-  /** The first call answers; after the client has gone it does nothing. */
-  respond(answer: HttpAnswer): void;
+  /**
+   * The first call answers; after the client has gone it does nothing.
+   * @returns of a streamed answer: when it has ended. Rejects with what its source threw; the connection is then closed, since
+   * that alone tells the client that there should be more
+   */
+  respond(answer: HttpAnswer): Promise<void> | undefined;
 }
 
 export interface HttpServer {
@@ -154,6 +163,7 @@ class UwsExchange implements Exchange {
   #answered = false;
   #bodyState: BodyState = "ignored";
   #chunks: Buffer[] = [];
+  #onGone: () => void = () => {};
   #receivedBytes = 0;
   #reader: { resolve: (body: Buffer) => void; reject: (error: Error) => void } | undefined;
 
@@ -219,15 +229,51 @@ class UwsExchange implements Exchange {
     });
   }
 
-  respond(answer: HttpAnswer): void {
-    if (!this.#open || this.#answered) return;
+  respond(answer: HttpAnswer): Promise<void> | undefined {
+    if (this.#answered) return undefined;
+    if (!this.#open) return discard(answer.stream);
     this.#answered = true;
     this.#chunks = [];
     const close = this.#load.draining || this.#unclear || this.#leavesTooMuchUnread();
+    const streamed = this.method === "HEAD" ? undefined : answer.stream;
     this.#res.cork(() => {
       this.#res.writeStatus(statusLine(answer.status));
       for (const [name, value] of answer.headers) this.#res.writeHeader(name, value);
-      this.#end(answer, close);
+      if (streamed === undefined) this.#end(answer, close);
+    });
+    return streamed === undefined ? discard(answer.stream) : this.#send(streamed, close);
+  }
+
+  async #send(source: AsyncIterable<string | Buffer>, close: boolean): Promise<void> {
+    try {
+      for await (const chunk of source) {
+        // Leaving the loop ends the source.
+        if (!this.#open || !(await this.#taken(chunk))) return;
+      }
+    } catch (error) {
+      // No word can follow the first byte: only a broken transfer says that something is missing. Aborts from here.
+      if (this.#open) this.#res.close();
+      throw error;
+    }
+    if (!this.#open) return;
+    this.#res.cork(() => this.#res.end(undefined, close));
+    this.#finish();
+  }
+
+  /** Resolves once the client has taken so much that nothing of the chunk is kept here; false: it has gone. */
+  #taken(chunk: string | Buffer): Promise<boolean> {
+    return new Promise((resolve) => {
+      // An empty chunk would end the answer (RFC 9112 §7.1).
+      if (chunk.length === 0) return resolve(true);
+      this.#onGone = () => resolve(false);
+      this.#res.onWritable(() => {
+        // In a turn of its own: of a write inside this call the server forgets that the rest waits for room.
+        setImmediate(() => resolve(this.#open));
+        return true;
+      });
+      this.#res.cork(() => {
+        if (this.#res.write(chunk)) resolve(true);
+      });
     });
   }
 
@@ -302,8 +348,16 @@ class UwsExchange implements Exchange {
     this.#chunks = [];
     this.#finish();
     this.#reader?.reject(new RequestAborted());
+    this.#onGone();
   }
 }
+
+/** What nobody will be sent is begun and ended: a generator that was never begun would not do what it does at its end. */
+const discard = (stream: HttpAnswer["stream"]): Promise<void> | undefined => stream && endAtOnce(stream);
+
+const endAtOnce = async (stream: AsyncIterable<unknown>): Promise<void> => {
+  for await (const _ of stream) return;
+};
 
 /** All of them: some proxies add a header of their own below the client's, and `getHeader` would give the client's. */
 const forwardedFor = (req: uWS.HttpRequest): string => {

@@ -2,6 +2,7 @@
 import type { Route } from "../route.ts";
 import { airportRoutes } from "./operator/airports.ts";
 import { allocationRoutes } from "./operator/allocation.ts";
+import { auditRoutes } from "./operator/audit.ts";
 import { bookingRoutes } from "./operator/booking.ts";
 import { caseRoutes } from "./operator/cases.ts";
 import { contractRoutes } from "./operator/contracts.ts";
@@ -9,13 +10,17 @@ import { demandRoutes } from "./operator/demand.ts";
 import { deskRoutes } from "./operator/desk.ts";
 import { groupRoutes } from "./operator/groups.ts";
 import { hotelRoutes } from "./operator/hotels.ts";
+import { lockRoutes } from "./operator/locks.ts";
 import { orchestrationRoutes } from "./operator/orchestration.ts";
 import { policyRoutes } from "./operator/policies.ts";
+import { reviewRoutes } from "./operator/review.ts";
 import { revocationRoutes } from "./operator/revocations.ts";
+import { transportRoutes } from "./operator/transport.ts";
 
 export const operatorRoutes = [
   ...caseRoutes,
   ...groupRoutes,
+  ...lockRoutes,
   ...demandRoutes,
   ...allocationRoutes,
   ...policyRoutes,
@@ -25,5 +30,8 @@ export const operatorRoutes = [
   ...airportRoutes,
   ...orchestrationRoutes,
   ...deskRoutes,
+  ...reviewRoutes,
+  ...auditRoutes,
   ...revocationRoutes,
+  ...transportRoutes,
 ] as const satisfies readonly Route[];

@@ -10,6 +10,7 @@ import {
   PnrLoginBody,
   PnrLoginView,
 } from "../../schemas/passenger-api.ts";
+import { MyTransportView } from "../../schemas/transport.ts";
 import type { Route } from "../route.ts";
 
 const read = {
@@ -87,6 +88,15 @@ export const passengerRoutes = [
     query: "sub-case.voucher-html",
     produces: "text/html",
     response: Type.String({ description: "A page in HTML." }),
+  },
+  {
+    ...read,
+    id: "getMyTransport",
+    path: "/me/transport",
+    summary: "Read one's rides",
+    description: "To the hotel and back: booked, pending or declined, when and from where.",
+    query: "transport.mine",
+    response: MyTransportView,
   },
   {
     ...read,

@@ -1,6 +1,11 @@
 // The subcommands about airlines; the rules are the identity actor's.
+
+import type { WebhookTestView } from "../../schemas/partner-api.ts";
+import { reviewSlaDefault } from "../../schemas/review.ts";
+import type { AlertChannelView } from "../../schemas/webhook.ts";
 import type { Tenant } from "../../streams/tenant-directory.ts";
-import { listed, needed, type Subcommand } from "./subcommand.ts";
+import { StartFailure } from "../supervisor/start-failure.ts";
+import { airlineOf, listed, needed, type Subcommand, type Values } from "./subcommand.ts";
 import { facts, table } from "./table.ts";
 
 export const tenantSubcommands: Record<string, Subcommand> = {
@@ -42,7 +47,95 @@ export const tenantSubcommands: Record<string, Subcommand> = {
       return { json: tenants, text: table(["CODE", "NAME", "COUNTRY", "PASSENGER HOSTS"], rows) };
     },
   },
+  "tenant show": {
+    usage: "tenant show --airline XN",
+    summary: "shows an airline, how long its review items may stay unresolved, and its alert channel",
+    options: { airline: { type: "string" } },
+    async run(values, _, reach) {
+      const client = await reach.client();
+      const code = airlineOf(values);
+      const tenants = await client.query<Tenant[]>("identity.tenants", { tenant: code });
+      const tenant = tenants.find((one) => one.code === code);
+      if (tenant === undefined) throw new StartFailure(`there is no airline ${code}`);
+      const alertChannel = await client.query<AlertChannelView | null>("webhook.alert-channel", {
+        tenant: code,
+      });
+      const channel = alertChannel === null ? "alert channel: none" : describeChannel(alertChannel);
+      return { json: { ...tenant, alertChannel }, text: `${describe(tenant)}\n${channel}` };
+    },
+  },
+  "tenant sla": {
+    usage: "tenant sla --airline XN [--high <minutes>] [--medium <minutes>] [--low <minutes>]",
+    summary: "sets how long review items may stay unresolved; deadlines that run already stay",
+    options: {
+      airline: { type: "string" },
+      high: { type: "string" },
+      medium: { type: "string" },
+      low: { type: "string" },
+    },
+    async run(values, _, reach) {
+      const client = await reach.client();
+      const data = { ...minutes(values, "high"), ...minutes(values, "medium"), ...minutes(values, "low") };
+      const tenant = await client.command<Tenant>("identity.set-review-sla", {
+        tenant: airlineOf(values),
+        data,
+      });
+      return { json: tenant, text: describe(tenant) };
+    },
+  },
+  "tenant alerts": {
+    usage: "tenant alerts --airline XN --url <https URL> [--rotate-secret] | --test",
+    summary:
+      "sets where on-call is paged, by signed webhooks, and shows the secret when one is made, this once; --test sends one",
+    options: {
+      airline: { type: "string" },
+      url: { type: "string" },
+      "rotate-secret": { type: "boolean" },
+      test: { type: "boolean" },
+    },
+    async run(values, _, reach) {
+      const client = await reach.client();
+      const tenant = airlineOf(values);
+      if (values.test === true) {
+        const tested = await client.command<WebhookTestView>("webhook.test", { tenant });
+        return { json: tested, text: facts({ ...tested, delivered: String(tested.delivered) }), failed: !tested.delivered };
+      }
+      const data = { url: needed(values, "url"), rotateSecret: values["rotate-secret"] === true };
+      const channel = await client.command<AlertChannelView & { secret?: string }>(
+        "webhook.put-alert-channel",
+        { tenant, data },
+      );
+      return { json: channel, text: describeChannel(channel) };
+    },
+  },
 };
 
-const describe = ({ code, name, homeCountry, passengerHosts }: Tenant): string =>
-  facts({ code, name, country: homeCountry, "passenger hosts": passengerHosts.join(" ") || "none" });
+const minutes = (values: Values, name: string): Record<string, number> =>
+  values[name] === undefined ? {} : { [name.toUpperCase()]: Number(needed(values, name)) };
+
+const describeChannel = (channel: AlertChannelView & { secret?: string }): string =>
+  facts({
+    "alert channel": channel.host,
+    status: channel.status,
+    waiting: channel.waiting,
+    "last test":
+      channel.lastTest && `${channel.lastTest.at} ${channel.lastTest.delivered ? "reached" : "failed"}`,
+    "given up": channel.lastGivenUp?.at,
+    "former secret until": channel.dualKeyUntil,
+    secret: channel.secret,
+  });
+
+const describe = ({
+  code,
+  name,
+  homeCountry,
+  passengerHosts,
+  reviewSla = reviewSlaDefault,
+}: Tenant): string =>
+  facts({
+    code,
+    name,
+    country: homeCountry,
+    "passenger hosts": passengerHosts.join(" ") || "none",
+    "review SLA": `HIGH ${reviewSla.HIGH} min, MEDIUM ${reviewSla.MEDIUM} min, LOW ${reviewSla.LOW} min`,
+  });

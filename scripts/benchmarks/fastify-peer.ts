@@ -100,10 +100,11 @@ app.get<{ Params: { caseUrn: string } }>(
         .toArray(),
       database.collection("reviewItems").find({ caseId }).sort({ listKey: -1 }).toArray(),
     ]);
+    const now = new Date();
     const states = subCases.map((document) => loadedOf<SubCaseState>(document, current).state);
     return {
       ...caseHead(meta._id, meta.version, state, state.groups.length),
-      passengerGroups: states.map(groupView),
+      passengerGroups: states.map((one) => groupView(one, now)),
       wave:
         state.waveId === undefined
           ? null
@@ -111,7 +112,7 @@ app.get<{ Params: { caseUrn: string } }>(
       reservations: states.flatMap((one) => reservationView(one) ?? []),
       manualReviewItems: items.map((item) => {
         const loaded = loadedOf<ReviewItem>(item, current);
-        return reviewView(loaded.meta._id, loaded.state, loaded.meta.version);
+        return reviewView(loaded.meta._id, loaded.state, loaded.meta.version, now);
       }),
     };
   },

@@ -109,11 +109,13 @@ const soonMs = 15_000;
 const spare = 3;
 
 /** A service that is meant to die, now here and now there. */
-class Mortal {
+export class Mortal {
   readonly #t: Test;
   readonly #service: ServiceProcess;
   readonly #points: string[];
   readonly #it: TestInstance;
+  /** So far. */
+  deaths = 0;
 
   constructor(t: Test, it: TestInstance, points: readonly string[]) {
     this.#t = t;
@@ -164,12 +166,13 @@ class Mortal {
   }
 
   async #died(point: string): Promise<void> {
+    this.deaths += 1;
     const { signal } = await this.#service.exited;
     this.#t.equal(signal, "SIGKILL", `died at ${point}`);
   }
 
   /** Asks until there is an answer, over as many deaths as it takes. */
-  async insist(ask: () => Promise<Answer>): Promise<Answer> {
+  async insist<T = Answer>(ask: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await ask();

@@ -188,6 +188,7 @@ export const vendorsInMemory = (turnOf: (asked: Asked) => Turn): VendorsInMemory
     reconcile: reconcile("card"),
   };
   const transport: TransportPort = {
+    vehicleSeats: { SHUTTLE: 50, PRIVATE_CAR: 4, WHEELCHAIR_VAN: 6 },
     book: write("book-ride"),
     cancel: write("cancel-ride"),
     lookup,

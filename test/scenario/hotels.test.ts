@@ -62,7 +62,7 @@ const otherProcess = async (t: Test): Promise<() => Promise<number>> => {
   const coordinates = { latitude: 40.6, longitude: -73.8 };
   const wanted = { airport: "JFK", coordinates, radiusKm: 50, checkIn: "", checkOut: "", rooms: 1 };
   return async () => {
-    await cache.search("XN", [source], wanted, { timeBoxMs: 1000, traceparent: "" });
+    await cache.search("XN", [source], wanted, { timeBoxMs: 1000, traceparent: "", log });
     return asked;
   };
 };
@@ -106,6 +106,7 @@ t.test("a search: each hotel once, whoever sells it, and held against a policy",
     [{ ...body(), airport: "ZZZ" }, operator, 422, "validation/body"],
     [{ ...body(), nights: 0 }, operator, 422, "validation/body"],
     [{ ...body(), checkIn: "tomorrow" }, operator, 422, "validation/body"],
+    [{ ...body(), checkIn: dayFromNow(-4) }, operator, 422, "validation/body"],
     [{ ...body(), caseUrn }, operator, 403, "auth/foreign-tenant"],
     [body(), elsewhere, 403, "auth/foreign-airport"],
     [{ ...body(), tier: "CREW", airport: "LHR" }, operator, 200, ""],
@@ -131,6 +132,17 @@ t.test("a late vendor is named, and the others' offers stand", async (t) => {
   t.equal(askedAt(again, "roomlink"), askedAt(found, "roomlink"), "and only it");
 });
 
+t.test("a vendor whose key cannot be sent is refused when it is put", async (t) => {
+  const vendor = { name: "unsendable", dialect: "stayhub", baseUrl: "http://127.0.0.1:9" };
+  for (const apiKey of ["", "two words", "a line\n", "schlüssel"]) {
+    const put = night.client.command("vendor-adapter.put-vendor", {
+      tenant: "XN",
+      data: { ...vendor, apiKey },
+    });
+    await t.rejects(put, { code: "validation/body" }, JSON.stringify(apiKey));
+  }
+});
+
 t.test("offers are kept for a minute, in each process, until somebody forces fresh ones", async (t) => {
   const first = await search();
   const before = await searchesAt("stayhub");
@@ -152,6 +164,10 @@ t.test("offers are kept for a minute, in each process, until somebody forces fre
     (await night.refused("invalidateHotels", { token: supervisor, query: { airport: "jfk" } })).status,
     400,
   );
+  t.match(await night.refused("invalidateHotels", { token: supervisor, query: { airport: "ZZZ" } }), {
+    status: 400,
+    errors: [{ pointer: "?airport" }],
+  });
   await night.call("invalidateHotels", { token: supervisor, query: { airport: "LAX" } });
   t.equal(
     askedAt(await search(), "stayhub"),

@@ -1,7 +1,7 @@
 /** Owns CardWorks' dialect: virtual prepaid cards. Its answers carry no card number, and none is read. */
 import Type, { type Static } from "typebox";
 import type { Money } from "../../../schemas/vocabulary.ts";
-import { ledgerPage, refusal, VendorHttp, type VendorOptions, validatorOf } from "../http.ts";
+import { ledgerPage, refusal, VendorHttp, type VendorOptions, validatorOf, wordFor } from "../http.ts";
 import type {
   CallContext,
   Card,
@@ -60,7 +60,7 @@ const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
 };
 
 const refusedBy = ({ error }: Static<typeof ProblemAnswer>, sent: unknown): Refused =>
-  refusal(refusalCodeOf[error.type] ?? "REFUSED", `${error.type}: ${error.message}`, sent);
+  refusal(wordFor(error.type, refusalCodeOf) ?? "REFUSED", `${error.type}: ${error.message}`, sent);
 
 const cardOf = (answer: Static<typeof CardAnswer>): Card => ({
   cardId: answer.id,

@@ -15,22 +15,23 @@ import { urn } from "../../../schemas/urn.ts";
 import { causedId } from "../../runtime/clock.ts";
 import type { ActorContext } from "../../runtime/host.ts";
 import { systemCommand } from "../../runtime/send.ts";
-import type {
-  Booking,
-  BookingCancellation,
-  BookRequest,
-  CallContext,
-  Hold,
-  HoldRequest,
-  HotelPort,
-  HotelState,
-  LedgerPage,
-  LedgerRequest,
-  LookupOutcome,
-  ReadOutcome,
-  RefusalCode,
-  Refused,
-  WriteOutcome,
+import {
+  accessibleRoomsOf,
+  type Booking,
+  type BookingCancellation,
+  type BookRequest,
+  type CallContext,
+  type Hold,
+  type HoldRequest,
+  type HotelPort,
+  type HotelState,
+  type LedgerPage,
+  type LedgerRequest,
+  type LookupOutcome,
+  type ReadOutcome,
+  type RefusalCode,
+  type Refused,
+  type WriteOutcome,
 } from "../ports.ts";
 
 type Way = Pick<ActorContext, "call" | "clock">;
@@ -52,9 +53,9 @@ export class Direct implements HotelPort {
   }
 
   async hold(request: HoldRequest, context: CallContext): Promise<WriteOutcome<Hold>> {
-    const { reference, offer, rooms, checkIn, checkOut, needs } = request;
+    const { reference, offer, rooms, checkIn, checkOut } = request;
     const { nightlyRateMinor, currency } = offer;
-    const accessible = accessibleRoomsOf(rooms, needs);
+    const accessible = accessibleRoomsOf(request);
     const data: HoldRooms = { reference, rooms, accessible, checkIn, checkOut, nightlyRateMinor, currency };
     const end = await this.#write("hold", offer.providerOfferId, data, context);
     return end.outcome === "done" ? { outcome: "done", ...holdOf(end.taken) } : end;
@@ -168,12 +169,6 @@ export class Direct implements HotelPort {
     });
   }
 }
-
-/** As many as the wave reckons with: one for each time that the need is named, WHEELCHAIR and REDUCED_MOBILITY in one. */
-const accessibleRoomsOf = (rooms: number, needs: readonly string[]): number => {
-  const times = (need: string): number => needs.filter((one) => one === need).length;
-  return Math.min(rooms, Math.max(times("WHEELCHAIR"), times("REDUCED_MOBILITY")));
-};
 
 /** Holds and bookings carry their contract's id in front. */
 const contractIdOf = (id: string): string => id.split(".", 1)[0] as string;

@@ -3,7 +3,10 @@
  * request. It keeps no books and calls nobody, so asking again is as good as looking up.
  */
 import { createHash } from "node:crypto";
+import { airport as airportOf } from "../../../schemas/airports.ts";
+import { currencyOfCountry } from "../../../schemas/currency.ts";
 import { drillVendor } from "../../../schemas/drill.ts";
+import { convertMinor } from "../../../schemas/exchange-rates.ts";
 import type { HotelOffer, HotelSearch } from "../../../schemas/hotel.ts";
 import type { VendorChoice, VendorKind, VendorVerb } from "../../../schemas/vendor-call.ts";
 import type { Money } from "../../../schemas/vocabulary.ts";
@@ -31,6 +34,7 @@ interface DrillHotel {
   stars: number;
   /** Degrees of latitude from the airport; a hundredth is about 1.1 km. */
   north: number;
+  /** US cents. */
   nightlyRateMinor: number;
   rooms: number;
   payments: string[];
@@ -86,6 +90,15 @@ const amenities = [
   "AIR_CONDITIONING",
 ];
 
+/** In the currency of the airport's country, as a policy's limit is; dollars where there is no rate for it. */
+const inCurrencyAt = (code: string, cents: number): Pick<HotelOffer, "nightlyRateMinor" | "currency"> => {
+  const currency = currencyOfCountry(airportOf(code)?.country ?? "") ?? "USD";
+  const nightlyRateMinor = convertMinor(cents / 100, "USD", currency);
+  return nightlyRateMinor === undefined
+    ? { nightlyRateMinor: cents, currency: "USD" }
+    : { nightlyRateMinor, currency };
+};
+
 const offerOf = (hotel: DrillHotel, { airport, coordinates }: HotelSearch): HotelOffer => {
   const id = `${airport}-${hotel.name.toLowerCase().replaceAll(" ", "-")}`;
   return {
@@ -98,8 +111,7 @@ const offerOf = (hotel: DrillHotel, { airport, coordinates }: HotelSearch): Hote
     stars: hotel.stars,
     amenities,
     acceptedPayments: hotel.payments,
-    nightlyRateMinor: hotel.nightlyRateMinor,
-    currency: "USD",
+    ...inCurrencyAt(airport, hotel.nightlyRateMinor),
     roomsLeft: hotel.rooms,
     maxOccupancy: 4,
     accessibleRooms: 10,
@@ -163,6 +175,7 @@ const payment: PaymentPort = {
 const cancelledRide = (rideId: string): Ride => ({ rideId, vehicleType: "SHUTTLE", pickupAt: farAway });
 
 const transport: TransportPort = {
+  vehicleSeats: { SHUTTLE: 50, PRIVATE_CAR: 4, WHEELCHAIR_VAN: 6 },
   book: async ({ reference, vehicleType, pickupAt }) =>
     done({ rideId: `ride_${hashOf(reference).slice(0, 12)}`, vehicleType, pickupAt, plate: "DRILL" }),
   cancel: async ({ rideId }) => done(cancelledRide(rideId)),
@@ -205,5 +218,6 @@ export const drillInstance = (verb: VendorVerb): Instance => instances[kindOf[ve
 export const drillChoice: Required<VendorChoice> = {
   payment: drillVendor,
   transport: drillVendor,
+  vehicleSeats: transport.vehicleSeats,
   message: drillVendor,
 };

@@ -1,7 +1,7 @@
 /** Owns RideFleet's dialect: rides between airport and hotel. */
 import Type, { type Static } from "typebox";
 import type { Direction, VehicleType } from "../../../schemas/vocabulary.ts";
-import { ledgerPage, refusal, VendorHttp, type VendorOptions, validatorOf } from "../http.ts";
+import { ledgerPage, refusal, VendorHttp, type VendorOptions, validatorOf, wordFor } from "../http.ts";
 import type {
   CallContext,
   LedgerEntry,
@@ -68,7 +68,7 @@ const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
 };
 
 const refusedBy = ({ reason, detail }: Static<typeof ProblemAnswer>, sent: unknown): Refused =>
-  refusal(refusalCodeOf[reason] ?? "REFUSED", `${reason}: ${detail}`, sent);
+  refusal(wordFor(reason, refusalCodeOf) ?? "REFUSED", `${reason}: ${detail}`, sent);
 
 const rideOf = ({ ride }: Static<typeof RideAnswer>): Ride => ({
   rideId: ride.id,
@@ -92,6 +92,7 @@ const place = ({ label, coordinates }: RidePlace) => ({
 });
 
 export class RideFleet implements TransportPort {
+  readonly vehicleSeats = { SHUTTLE: 50, PRIVATE_CAR: 4, WHEELCHAIR_VAN: 6 };
   readonly #http: VendorHttp;
   readonly #headers: Record<string, string>;
 

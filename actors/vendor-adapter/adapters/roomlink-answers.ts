@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { Amenity, Money, PaymentMethod } from "../../../schemas/vocabulary.ts";
-import { refusal, validatorOf } from "../http.ts";
+import { refusal, validatorOf, wordFor, wordsFor } from "../http.ts";
 import type {
   BookedState,
   Booking,
@@ -117,9 +117,6 @@ const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
   KeyReused: "REFERENCE_REUSED",
 };
 
-const known = <Word>(words: readonly string[], table: Readonly<Record<string, Word>>): Word[] =>
-  words.flatMap((word) => table[word] ?? []);
-
 const instant = (epochSeconds: number): string => new Date(epochSeconds * 1000).toISOString();
 const money = ({ minorUnits, currencyCode }: Static<typeof Amount>): Money => ({
   amountMinor: minorUnits,
@@ -143,8 +140,8 @@ export const offersOf = (vendor: string, properties: Static<typeof Property>[]):
       coordinates: { latitude: latitude!, longitude: longitude! },
       ...(stars > 0 && { stars }),
       ...(property.brand !== undefined && { chain: property.brand.toUpperCase().replaceAll("-", "_") }),
-      amenities: known(property.features, amenityOfFeature),
-      acceptedPayments: known(offer.settlementModes, paymentOf),
+      amenities: wordsFor(property.features, amenityOfFeature),
+      acceptedPayments: wordsFor(offer.settlementModes, paymentOf),
       nightlyRateMinor: offer.perNight.minorUnits,
       currency: offer.perNight.currencyCode,
       roomsLeft: offer.available,
@@ -190,7 +187,7 @@ export const incomplete = "the vendor's answer lacks what its phase needs";
 
 export const refusedBy = (errors: Static<typeof Errors>, sent: unknown): Refused => {
   const { type, message } = errors[0] ?? { type: "", message: "no reason was given" };
-  return refusal(refusalCodeOf[type] ?? "REFUSED", `${type}: ${message}`, sent);
+  return refusal(wordFor(type, refusalCodeOf) ?? "REFUSED", `${type}: ${message}`, sent);
 };
 
 export const changeOf = ({

@@ -1,7 +1,7 @@
 /** Owns SendWell's dialect: one endpoint for SMS, e-mail and WhatsApp. */
 import Type, { type Static } from "typebox";
 import type { Channel } from "../../../schemas/vocabulary.ts";
-import { refusal, VendorHttp, type VendorOptions, validatorOf } from "../http.ts";
+import { refusal, VendorHttp, type VendorOptions, validatorOf, wordFor } from "../http.ts";
 import type {
   CallContext,
   LookupOutcome,
@@ -33,7 +33,7 @@ const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
 };
 
 const refusedBy = ({ code, title }: Static<typeof ProblemAnswer>, sent: unknown): Refused =>
-  refusal(refusalCodeOf[code] ?? "REFUSED", `${code}: ${title}`, sent);
+  refusal(wordFor(code, refusalCodeOf) ?? "REFUSED", `${code}: ${title}`, sent);
 
 const sentOf = ({ messageId, acceptedAt }: Static<typeof MessageAnswer>): SentMessage => ({
   messageId,

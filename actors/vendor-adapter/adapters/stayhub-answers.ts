@@ -3,7 +3,7 @@ import Type, { type Static } from "typebox";
 import { minorFromDecimal } from "../../../schemas/currency.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { Amenity, Money, PaymentMethod } from "../../../schemas/vocabulary.ts";
-import { refusal, validatorOf } from "../http.ts";
+import { refusal, validatorOf, wordFor, wordsFor } from "../http.ts";
 import type {
   BookedState,
   Booking,
@@ -16,6 +16,8 @@ import type {
 } from "../ports.ts";
 
 const Text = Type.String({ minLength: 1, maxLength: 500 });
+/** What a hotel says travels on in messages: no part of it may be as long as a vendor likes. */
+const AddressPart = Type.String({ maxLength: 300 });
 const Decimal = Type.String({ pattern: "^-?\\d{1,13}(\\.\\d{1,6})?$" });
 const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
 const Instant = Type.String({ format: "date-time" });
@@ -36,7 +38,7 @@ const HotelAnswer = Type.Object({
   hotel_code: Text,
   giata_id: orNull(Text),
   hotel_name: Text,
-  address: Type.Object({ line: Type.String(), city: Type.String(), country: Type.String() }),
+  address: Type.Object({ line: AddressPart, city: AddressPart, country: AddressPart }),
   geo: Type.Object({ lat: Degrees, lng: Degrees }),
   star_rating: orNull(Type.String({ pattern: "^[1-5]\\.[05]$" })),
   chain_code: orNull(Text),
@@ -130,9 +132,6 @@ const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
   IDEMPOTENCY_KEY_REUSED: "REFERENCE_REUSED",
 };
 
-const known = <Word>(words: readonly string[], table: Readonly<Record<string, Word>>): Word[] =>
-  words.flatMap((word) => table[word] ?? []);
-
 export const offersOf = (vendor: string, hotels: Static<typeof HotelAnswer>[]): HotelOffer[] =>
   hotels.flatMap((hotel) =>
     hotel.rates.flatMap((rate) => {
@@ -150,9 +149,9 @@ export const offersOf = (vendor: string, hotels: Static<typeof HotelAnswer>[]): 
         coordinates: { latitude: Number(geo.lat), longitude: Number(geo.lng) },
         // Half stars count as the whole ones that are surely there.
         ...(hotel.star_rating !== null && { stars: Math.floor(Number(hotel.star_rating)) }),
-        ...(chain !== null && { chain: chainOfCode[chain] ?? chain }),
-        amenities: known(hotel.facilities, amenityOfFacility),
-        acceptedPayments: known(rate.pay_by, paymentOf),
+        ...(chain !== null && { chain: wordFor(chain, chainOfCode) ?? chain }),
+        amenities: wordsFor(hotel.facilities, amenityOfFacility),
+        acceptedPayments: wordsFor(rate.pay_by, paymentOf),
         nightlyRateMinor,
         currency: rate.currency,
         roomsLeft: rate.allotment,
@@ -209,7 +208,7 @@ export const stateOf = (
 };
 
 export const refusedBy = ({ error }: ProblemAnswer, sent: unknown): Refused =>
-  refusal(refusalCodeOf[error.code] ?? "REFUSED", `${error.code}: ${error.message}`, sent);
+  refusal(wordFor(error.code, refusalCodeOf) ?? "REFUSED", `${error.code}: ${error.message}`, sent);
 
 export const changeOf = ({
   booking_no,

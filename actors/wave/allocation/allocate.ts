@@ -22,6 +22,8 @@ export interface AllocationInput {
   /** Undefined: no policy matches the tier; its groups are held. */
   policyOf: (tier: Tier) => ResolvedPolicy | undefined;
   airport: Coordinates;
+  /** Hotels to try beside the one that a group gets; default 5. */
+  alternativesMax?: number;
 }
 
 /** In this order, each over the rooms that the one before left (contract, "Allocation wave"). */
@@ -32,9 +34,11 @@ export const tierPasses: readonly { name: string; tiers: readonly Tier[] }[] = [
   { name: "CREW", tiers: ["CREW"] },
 ];
 
-const alternativesMax = 5;
+const alternativesDefault = 5;
 /** The same hotel from another vendor comes first, but leaves places for other hotels: the hotel itself may be full. */
 const sameHotelAlternativesMax = 2;
+/** Of the alternatives, where there are any: a vendor that refuses one room may refuse them all, and must not take the group's every chance. */
+const otherVendorAlternativesMin = 2;
 
 /**
  * Assigns whole groups to hotels, pass by pass: most rooms placed first, then the least weighted objective of cost,
@@ -79,7 +83,9 @@ export const allocate = (input: AllocationInput, solve: Assign = assign): Alloca
   }
   const allocations = input.groups.flatMap((group) => {
     const placement = placements.get(group);
-    return placement === undefined ? [] : [allocationOf(placement)];
+    return placement === undefined
+      ? []
+      : [allocationOf(placement, input.alternativesMax ?? alternativesDefault)];
   });
   return {
     allocations,
@@ -114,8 +120,8 @@ const audiencesOf = (groups: readonly GroupNeed[], policyOf: AllocationInput["po
   return [...audiences.values()];
 };
 
-const allocationOf = (placement: Placement): Allocation => {
-  const { group, audience, candidate } = placement;
+const allocationOf = (placement: Placement, alternativesMax: number): Allocation => {
+  const { group, candidate } = placement;
   const rooms = roomsNeeded(group, candidate.offer);
   const { offer } = candidate;
   const others = candidate.groupsTaken - 1;
@@ -133,15 +139,19 @@ const allocationOf = (placement: Placement): Allocation => {
       `Score ${candidate.score.toFixed(2)}: ${money(offer.nightlyRateMinor, offer.currency)} a night, ` +
       `${candidate.distanceKm.toFixed(1)} km from the airport` +
       `${others > 0 ? `, together with ${count(others, "other group")}` : ""}.`,
-    alternatives: alternativesOf(group, audience, candidate),
+    alternatives: alternativesOf(placement, alternativesMax),
   };
 };
 
 /**
- * What to try when the hotel refuses, best first: the same hotel from another vendor, then other hotels by score.
+ * What to try when the hotel refuses, best first: the same hotel from another vendor, then other hotels by score, of which some
+ * are other vendors'.
  * All pass the policy and, after the whole wave, still have the rooms.
  */
-const alternativesOf = (group: GroupNeed, audience: Audience, taken: Ranked): Allocation["alternatives"] => {
+const alternativesOf = (
+  { group, audience, candidate: taken }: Placement,
+  alternativesMax: number,
+): Allocation["alternatives"] => {
   const same: Allocation["alternatives"] = [];
   const others = new Map<string, Allocation["alternatives"][number]>();
   for (const { hotelUrn, offer, stock } of bestFirst(audience)) {
@@ -151,7 +161,30 @@ const alternativesOf = (group: GroupNeed, audience: Audience, taken: Ranked): Al
     } else if (!others.has(hotelUrn) && others.size < alternativesMax)
       others.set(hotelUrn, { hotelUrn, offer });
   }
-  return [...same, ...others.values()].slice(0, alternativesMax);
+  const best = [...same, ...others.values()].slice(0, alternativesMax);
+  return withOtherVendors(best, { group, audience, candidate: taken }, alternativesMax);
+};
+
+/** The same, the last ones making way for the best of other vendors where too few are among them. */
+const withOtherVendors = (
+  best: Allocation["alternatives"],
+  { group, audience, candidate: taken }: Placement,
+  alternativesMax: number,
+): Allocation["alternatives"] => {
+  const isOther = ({ offer }: { offer: HotelOffer }): boolean => offer.vendor !== taken.offer.vendor;
+  const others = best.filter(isOther);
+  const missing = otherVendorAlternativesMin - others.length;
+  if (missing <= 0) return best;
+  const hotels = new Set(others.map(({ hotelUrn }) => hotelUrn));
+  const found: Allocation["alternatives"] = [];
+  for (const ranked of bestFirst(audience)) {
+    const { hotelUrn, offer, stock } = ranked;
+    if (!isOther(ranked) || hotels.has(hotelUrn) || !canHold(group, offer, stock)) continue;
+    hotels.add(hotelUrn);
+    if (found.push({ hotelUrn, offer }) === missing) break;
+  }
+  const own = best.filter((one) => !isOther(one)).slice(0, alternativesMax - others.length - found.length);
+  return [...best.filter((one) => isOther(one) || own.includes(one)), ...found];
 };
 
 const sorted = new WeakMap<Audience, Ranked[]>();

@@ -9,7 +9,7 @@ import {
   Packing,
   unplaced,
 } from "./packing.ts";
-import { byDifficulty, fill, repair } from "./repair.ts";
+import { fill, repair } from "./repair.ts";
 
 export const exactItemsMax = 16;
 /** Each node looks at every bin, so the bound on work is on both together. */
@@ -26,18 +26,27 @@ export const assignHere = (problem: AssignmentProblem): { assignment: Assignment
   return branchAndBound(problem, assignment, Math.floor(exactStepsMax / problem.bins.length));
 };
 
+/** For each start; a full flight over a hundred hotels needs some millions, which is a fraction of a second. */
+const stepsMax = 20_000_000;
+
 /** The best of several constructions after repair and improvement. */
 export const assignByLocalSearch: Assign = (problem) => {
   let best: Packing | undefined;
   for (const construct of constructionsFor(problem)) {
     const packing = new Packing(problem);
+    packing.stepsLeft = stepsMax;
     construct(packing);
+    packing.stepsLeft = Number.POSITIVE_INFINITY;
     repair(packing);
     saveRooms(packing, problem);
+    packing.stepsLeft = stepsMax;
     improve(packing);
     if (best === undefined || isBetter(packing, best)) best = packing;
   }
-  if (optionsOf(problem) <= shakeOptionsMax) shake(best!);
+  if (optionsOf(problem) <= shakeOptionsMax) {
+    best!.stepsLeft = stepsMax;
+    shake(best!);
+  }
   return [...best!.binOf];
 };
 
@@ -82,7 +91,7 @@ const reluctantly = (packing: Packing): void => fill(packing);
 
 /** Each to its cheapest bin, whatever it costs to open; closing sites is left to the improvement. */
 const eagerly = (packing: Packing): void => {
-  for (const item of byDifficulty(packing, packing.unplacedItems())) {
+  for (const item of packing.unplacedByDifficulty()) {
     let best = unplaced;
     for (let bin = 0; bin < packing.binCount; bin++)
       if (
@@ -97,12 +106,16 @@ const eagerly = (packing: Packing): void => {
 /** Fills site after site, always the one with the least cost per unit of value including its opening. */
 const siteBySite = (packing: Packing): void => {
   const closed = new Set(packing.openingCost.keys());
-  while (closed.size > 0 && packing.unplacedItems().length > 0) {
+  for (;;) {
+    const waiting = packing.unplacedByDifficulty();
+    if (closed.size === 0 || waiting.length === 0) return;
     let best: { site: number; price: number } | undefined;
     for (const site of closed) {
+      if (packing.isTired) return;
+      packing.stepsLeft -= waiting.length;
       const mark = packing.mark();
       const before = { value: packing.value, cost: packing.cost };
-      fillSite(packing, site);
+      fillSite(packing, site, waiting);
       const placed = packing.value - before.value;
       const price = (packing.cost - before.cost) / placed;
       packing.undo(mark);
@@ -111,20 +124,27 @@ const siteBySite = (packing: Packing): void => {
       if (best === undefined || price < best.price) best = { site, price };
     }
     if (best === undefined) return;
-    fillSite(packing, best.site);
+    fillSite(packing, best.site, waiting);
     closed.delete(best.site);
   }
 };
 
-const fillSite = (packing: Packing, site: number): void => {
-  for (const item of byDifficulty(packing, packing.unplacedItems()))
-    for (const bin of packing.binsOfSite[site]!)
-      if (packing.binOf[item] === unplaced && packing.fits(item, bin)) packing.move(item, bin);
+/** @param waiting the unplaced, hardest first */
+const fillSite = (packing: Packing, site: number, waiting: readonly number[]): void => {
+  const bins = packing.binsOfSite[site]!;
+  const hopeless = new Set<number>();
+  for (const item of waiting) {
+    if (hopeless.has(packing.kindOf[item]!)) continue;
+    if (bins.every((bin) => packing.freeRooms[bin] === 0)) return;
+    const bin = bins.find((one) => packing.fits(item, one));
+    if (bin === undefined) hopeless.add(packing.kindOf[item]!);
+    else packing.move(item, bin);
+  }
 };
 
 /** Hardest first into the fullest bin that takes it: leaves the largest gaps for the repair. */
 const tightly = (packing: Packing): void => {
-  for (const item of byDifficulty(packing, packing.unplacedItems())) {
+  for (const item of packing.unplacedByDifficulty()) {
     let best = unplaced;
     for (let bin = 0; bin < packing.binCount; bin++)
       if (

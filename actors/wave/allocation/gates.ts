@@ -1,5 +1,6 @@
 /** Owns what makes a hotel offer unusable, for a policy or for one group, and the sentence that says so; ranking what passes is left to scores. */
 import type { DiscardReason, GroupNeed } from "../../../schemas/allocation.ts";
+import { decimalFromMinor } from "../../../schemas/currency.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
 
@@ -149,22 +150,8 @@ export const stockOf = (offer: HotelOffer): Stock => ({
 });
 
 /** `129.00 USD`, with the decimals that the currency has. */
-export const money = (amountMinor: number, currency: string): string => {
-  const decimals = decimalsOf(currency);
-  return `${(amountMinor / 10 ** decimals).toFixed(decimals)} ${currency}`;
-};
-
-const decimals = new Map<string, number>();
-
-const decimalsOf = (currency: string): number => {
-  let known = decimals.get(currency);
-  if (known === undefined) {
-    const format = new Intl.NumberFormat("en", { style: "currency", currency });
-    known = format.resolvedOptions().maximumFractionDigits ?? 2;
-    decimals.set(currency, known);
-  }
-  return known;
-};
+export const money = (amountMinor: number, currency: string): string =>
+  `${decimalFromMinor(amountMinor, currency)} ${currency}`;
 
 /** `1 room`, `2 rooms`. */
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;

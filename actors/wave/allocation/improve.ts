@@ -8,14 +8,14 @@ const shakeRoundsMax = 3;
 /** Closing is tried for each site again and again: a shorter repair than the one that places people. */
 const closingMovesMax = 500;
 
-/** A local optimum of all neighbourhoods, or what `roundsMax` rounds reach. Deterministic: first improvement in index order. */
+/** A local optimum of all neighbourhoods, or what `roundsMax` rounds or the packing's steps reach. Deterministic: first improvement in index order. */
 export const improve = (packing: Packing): void => {
   for (let round = 0; round < roundsMax; round++) {
     let better = settle(packing);
     if (closeSites(packing)) better = true;
     if (openSites(packing)) better = true;
     if (exchangeSites(packing)) better = true;
-    if (!better) return;
+    if (!better || packing.isTired) return;
   }
 };
 
@@ -72,6 +72,7 @@ const relocate = (packing: Packing): boolean => {
   let better = false;
   for (let item = 0; item < packing.itemCount; item++) {
     if (packing.binOf[item] === unplaced) continue;
+    if (packing.isTired) return better;
     const bin = packing.cheapestBin(item);
     if (bin === unplaced || packing.delta(item, bin) >= -costEpsilon) continue;
     packing.move(item, bin);
@@ -85,11 +86,12 @@ const swap = (packing: Packing): boolean => {
   let better = false;
   for (let one = 0; one < packing.binCount; one++)
     for (let other = one + 1; other < packing.binCount; other++)
-      while (swapBest(packing, one, other)) better = true;
+      while (!packing.isTired && swapBest(packing, one, other)) better = true;
   return better;
 };
 
 const swapBest = (packing: Packing, one: number, other: number): boolean => {
+  packing.stepsLeft -= 1;
   if (packing.members[one]!.length === 0 || packing.members[other]!.length === 0) return false;
   const partners = packing.kindsIn(other).filter((item) => packing.allowed(item, one));
   let best: [number, number] | undefined;
@@ -97,6 +99,7 @@ const swapBest = (packing: Packing, one: number, other: number): boolean => {
   for (const item of packing.kindsIn(one)) {
     if (!packing.allowed(item, other)) continue;
     const loss = packing.costAt(item, other) - packing.costAt(item, one);
+    packing.stepsLeft -= partners.length;
     for (const partner of partners) {
       const change = loss + packing.costAt(partner, one) - packing.costAt(partner, other);
       if (change >= least || !canSwap(packing, item, partner)) continue;
@@ -150,6 +153,7 @@ const replaceIn = (packing: Packing, item: number, bin: number): boolean => {
 const closeSites = (packing: Packing): boolean => {
   let better = false;
   for (let site = 0; site < packing.siteItems.length; site++) {
+    if (packing.isTired) return better;
     if (!packing.isOpen(site) || packing.openingCost[site] === 0) continue;
     const items = packing.itemsOfSite(site);
     if (!couldMoveOut(packing, site, items)) continue;
@@ -187,6 +191,7 @@ const moveOut = (packing: Packing, site: number, items: number[]): void => {
 const openSites = (packing: Packing): boolean => {
   let better = false;
   for (let site = 0; site < packing.siteItems.length; site++) {
+    if (packing.isTired) return better;
     if (packing.isOpen(site)) continue;
     const done = packing.attempt(() => {
       draw(packing, site, 0);
@@ -200,6 +205,7 @@ const openSites = (packing: Packing): boolean => {
 /** Moves to the site whoever gains more than `gainMin` there, the most gain per room first. */
 const draw = (packing: Packing, site: number, gainMin: number): void => {
   for (const bin of packing.binsOfSite[site]!) {
+    packing.stepsLeft -= packing.itemCount;
     const gaining: { item: number; gain: number; perRoom: number }[] = [];
     for (let item = 0; item < packing.itemCount; item++) {
       const from = packing.binOf[item]!;
@@ -217,6 +223,7 @@ const exchangeSites = (packing: Packing): boolean => {
   let better = false;
   for (let closing = 0; closing < packing.siteItems.length; closing++)
     for (let opening = 0; opening < packing.siteItems.length; opening++) {
+      if (packing.isTired) return better;
       if (!packing.isOpen(closing)) break;
       if (packing.isOpen(opening)) continue;
       const done = packing.attempt(() => exchange(packing, closing, opening));

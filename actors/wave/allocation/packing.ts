@@ -71,6 +71,9 @@ export class Packing {
   /** Items alike in value, needs and costs everywhere share a kind: a search looks at one of them. */
   readonly kindOf: Int32Array;
   readonly binsOfSite: number[][];
+  /** Place of each item among all, hardest first: accessible rooms are the scarcer kind, large groups fit fewest places. */
+  readonly difficulty: Int32Array;
+  readonly #hardestFirst: number[];
 
   readonly binOf: Int32Array;
   readonly freeRooms: Int32Array;
@@ -80,6 +83,8 @@ export class Packing {
   readonly barred: Uint8Array;
   value = 0;
   cost = 0;
+  /** How many more items and bins a search may look at; it ends where it is when none is left. No clock: a run repeats exactly. */
+  stepsLeft = Number.POSITIVE_INFINITY;
   readonly #place: Int32Array;
   readonly #journal: number[] = [];
 
@@ -108,6 +113,15 @@ export class Packing {
     this.binsOfSite = problem.openingCost.map(() => []);
     problem.bins.forEach((bin, index) => {
       this.binsOfSite[bin.site]!.push(index);
+    });
+    this.#hardestFirst = problem.items
+      .map((_, item) => item)
+      .sort(
+        (a, b) => this.accessible[b]! - this.accessible[a]! || this.values[b]! - this.values[a]! || a - b,
+      );
+    this.difficulty = new Int32Array(this.itemCount);
+    this.#hardestFirst.forEach((item, place) => {
+      this.difficulty[item] = place;
     });
     this.binOf = new Int32Array(this.itemCount).fill(unplaced);
     this.#place = new Int32Array(this.itemCount);
@@ -185,6 +199,7 @@ export class Packing {
   cheapestBin(item: number): number {
     let best = unplaced;
     let bestCost = Number.POSITIVE_INFINITY;
+    this.stepsLeft -= this.binCount;
     for (let bin = 0; bin < this.binCount; bin++) {
       if (!this.fits(item, bin)) continue;
       const cost = this.delta(item, bin);
@@ -201,6 +216,15 @@ export class Packing {
     const items: number[] = [];
     for (let item = 0; item < this.itemCount; item++) if (this.binOf[item] === unplaced) items.push(item);
     return items;
+  }
+
+  /** Hardest first; equal ones in input order. */
+  unplacedByDifficulty(): number[] {
+    return this.#hardestFirst.filter((item) => this.binOf[item] === unplaced);
+  }
+
+  get isTired(): boolean {
+    return this.stepsLeft <= 0;
   }
 
   isOpen(site: number): boolean {

@@ -26,7 +26,7 @@ export const chains = (packing: Packing, movesMax: number): { better: boolean; m
   let moves = 0;
   let better = false;
   const hopeless = new Set<number>();
-  for (const item of byDifficulty(packing, packing.unplacedItems())) {
+  for (const item of packing.unplacedByDifficulty()) {
     if (moves >= movesMax || hopeless.has(packing.kindOf[item]!)) continue;
     const chain = new Chain(packing, Math.min(chainMovesMax, movesMax - moves));
     if (chain.place(item)) better = true;
@@ -38,18 +38,19 @@ export const chains = (packing: Packing, movesMax: number): { better: boolean; m
 
 /** Puts each unplaced item into the cheapest bin that can take it, hardest first. */
 export const fill = (packing: Packing): void => {
-  for (const item of byDifficulty(packing, packing.unplacedItems())) {
+  // Bins only get fuller here: what one item of a kind has not found the next won't either.
+  const hopeless = new Set<number>();
+  for (const item of packing.unplacedByDifficulty()) {
+    const kind = packing.kindOf[item]!;
+    if (hopeless.has(kind)) continue;
     const bin = packing.cheapestBin(item);
-    if (bin !== unplaced) packing.move(item, bin);
+    if (bin === unplaced) hopeless.add(kind);
+    else packing.move(item, bin);
   }
 };
 
-/** Accessible rooms are the scarcer kind, large groups fit fewest places; equal ones stay in input order. */
 export const byDifficulty = (packing: Packing, items: number[]): number[] =>
-  items.sort(
-    (a, b) =>
-      packing.accessible[b]! - packing.accessible[a]! || packing.values[b]! - packing.values[a]! || a - b,
-  );
+  items.sort((a, b) => packing.difficulty[a]! - packing.difficulty[b]!);
 
 /** False when all is placed, or no bin that an unplaced item may use has a room left. */
 const couldImprove = (packing: Packing): boolean => {

@@ -14,9 +14,18 @@ export interface StaysInput {
   airport: Coordinates;
 }
 
+/** A wave is one document with all that it sends: in one of many groups each takes fewer hotels to try along. */
+const manyGroups = 500;
+const alternativesOfMany = 3;
+
 /** @param prove asked where the search for small problems has proven nothing */
-export const allocateStays = ({ stays, policies, airport }: StaysInput, prove?: Prove): AllocationResult[] =>
-  stays.map(({ groups, search }) => {
+export const allocateStays = (
+  { stays, policies, airport }: StaysInput,
+  prove?: Prove,
+): AllocationResult[] => {
+  const isLarge = stays.reduce((sum, { groups }) => sum + groups.length, 0) > manyGroups;
+  const share = isLarge ? { alternativesMax: alternativesOfMany } : {};
+  return stays.map(({ groups, search }) => {
     let gap: number | undefined = 0;
     const assign: Assign = (problem) => {
       const here = assignHere(problem);
@@ -26,6 +35,7 @@ export const allocateStays = ({ stays, policies, airport }: StaysInput, prove?: 
       return proven?.assignment ?? here.assignment;
     };
     const policyOf = (tier: Tier): ResolvedPolicy | undefined => policies[tier];
-    const result = allocate({ groups, offers: search.offers, policyOf, airport }, assign);
+    const result = allocate({ groups, offers: search.offers, policyOf, airport, ...share }, assign);
     return gap === undefined ? result : { ...result, gap };
   });
+};

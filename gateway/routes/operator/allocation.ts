@@ -46,7 +46,13 @@ export const allocationRoutes = [
     command: "wave.override",
     entity: "waveUrn",
     response: OverrideStarted,
-    problems: ["auth/foreign-airport", "conflict/demand-not-approved", ...conflicts],
+    problems: [
+      "auth/foreign-airport",
+      "conflict/demand-not-approved",
+      "conflict/sub-case-locked",
+      "conflict/stale-fencing-token",
+      ...conflicts,
+    ],
   },
   {
     ...asynchronous,

@@ -57,6 +57,8 @@ export const bookingRoutes = [
     problems: [
       "auth/foreign-airport",
       "not-found/resource",
+      "conflict/sub-case-locked",
+      "conflict/stale-fencing-token",
       "conflict/state",
       "conflict/version",
       "conflict/concurrent-write",

@@ -179,7 +179,14 @@ export const caseRoutes = [
     entity: "subCaseUrn",
     success: 202,
     response: CompensationStarted,
-    problems: ["auth/foreign-airport", "conflict/state", "conflict/version", "conflict/concurrent-write"],
+    problems: [
+      "auth/foreign-airport",
+      "conflict/sub-case-locked",
+      "conflict/stale-fencing-token",
+      "conflict/state",
+      "conflict/version",
+      "conflict/concurrent-write",
+    ],
   },
   {
     ...allocation,

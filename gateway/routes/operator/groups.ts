@@ -1,6 +1,5 @@
 /** Owns the operator rows that change a case's groups: who is in which, and when they fly on. */
 import Type from "typebox";
-import { GroupId } from "../../../schemas/case.ts";
 import { ReaccommodateBody, ReaccommodationView } from "../../../schemas/reaccommodate.ts";
 import {
   GroupPassengersBody,
@@ -9,6 +8,7 @@ import {
   SplitGroupBody,
 } from "../../../schemas/regroup.ts";
 import { Urn } from "../../../schemas/urn.ts";
+import { GroupId } from "../../../schemas/vocabulary.ts";
 import type { Route } from "../../route.ts";
 
 const caseParams = Type.Object({ caseUrn: Urn("case") });
@@ -27,6 +27,8 @@ const regrouping = {
   problems: [
     "not-found/resource",
     "auth/foreign-airport",
+    "conflict/sub-case-locked",
+    "conflict/stale-fencing-token",
     "conflict/state",
     "conflict/version",
     "conflict/concurrent-write",

@@ -8,7 +8,7 @@ import { parseSubject } from "../../../streams/subjects.ts";
 export type SubCaseRow = Pick<Meta, "_id" | "revision" | "outbox"> &
   Pick<
     SubCaseState,
-    "caseId" | "groupId" | "status" | "reservation" | "payment" | "card" | "ride" | "offer" | "steps"
+    "caseId" | "groupId" | "status" | "reservation" | "payment" | "card" | "offer" | "steps"
   > &
   Partial<Pick<SubCaseState, "call">> & { assignment?: { stay: { checkOut: string } } };
 
@@ -19,7 +19,6 @@ const subCaseFields = {
   reservation: 1,
   payment: 1,
   card: 1,
-  ride: 1,
   offer: 1,
   "steps.name": 1,
   "steps.result": 1,

@@ -11,6 +11,7 @@ import { subCaseOf } from "../../../schemas/vendor-call.ts";
 import { hasRoom, readSubCases, type SubCaseRow } from "./airline.ts";
 import { readBlocks, rememberedFrom } from "./blocks.ts";
 import type { Finding } from "./finding.ts";
+import { readFleet, rideDifferences, vendorsOf } from "./rides.ts";
 
 /** How vendors are reached. */
 export interface VendorAccess {
@@ -34,7 +35,9 @@ export const checkLedgers = async (
   first: readonly SubCaseRow[],
   { access, now }: { access: VendorAccess | undefined; now: Date },
 ): Promise<LedgerCheck> => {
-  const vendors = access === undefined ? none : await readVendors(database, tenant, first, access);
+  const fleet = await readFleet(database);
+  const named = [...subCaseVendors(first), ...vendorsOf(fleet)];
+  const vendors = access === undefined ? none : await readVendors(database, tenant, named, access);
   const { entries, findings: oversold } = await readBlocks(database, tenant, now);
   const read = [...vendors.read, { vendor: directVendor, entries }];
   const findings = [...vendors.findings, ...oversold];
@@ -46,6 +49,11 @@ export const checkLedgers = async (
   const standing = new Set(compare(compared, second, ids).map(({ key }) => key));
   for (const { key, about, detail } of suspects)
     if (standing.has(key)) findings.push({ kind: "ledger", tenant, about, detail });
+  const rides = rideDifferences(vendors.read, fleet, now);
+  const still = rides.length === 0 ? [] : rideDifferences(vendors.read, await readFleet(database), now);
+  const lasting = new Set(still.map(({ key }) => key));
+  for (const { key, about, detail } of rides)
+    if (lasting.has(key)) findings.push({ kind: "ledger", tenant, about, detail });
   return { findings, vendors: vendors.read.length };
 };
 
@@ -58,7 +66,7 @@ const none: VendorBooks = { read: [], findings: [] };
 const readVendors = async (
   database: Db,
   tenant: string,
-  subCases: readonly SubCaseRow[],
+  named: readonly string[],
   access: VendorAccess,
 ): Promise<VendorBooks> => {
   const documents = await database.collection<VendorDocument>("vendors").find().sort({ _id: 1 }).toArray();
@@ -74,7 +82,7 @@ const readVendors = async (
     read: books.filter((book): book is ReadBook => book.entries !== undefined),
     findings: [
       ...books.flatMap((book) => (book.silent === undefined ? [] : [silent(book.vendor, book.silent)])),
-      ...unconfigured(subCases, documents).map((vendor) => silent(vendor, gone)),
+      ...unconfigured(named, documents).map((vendor) => silent(vendor, gone)),
     ],
   };
 };
@@ -125,13 +133,15 @@ const allPages = async (
 };
 
 /** The airline's own contracts are books of ours, not a vendor's. */
-const unconfigured = (subCases: readonly SubCaseRow[], documents: readonly VendorDocument[]): string[] => {
+const unconfigured = (named: readonly string[], documents: readonly VendorDocument[]): string[] => {
   const known = new Set([directVendor, ...documents.map(({ _id }) => _id)]);
-  const named = subCases.flatMap((subCase) => believed(subCase).map(({ vendor }) => vendor));
   return [...new Set(named)].filter((vendor) => !known.has(vendor)).sort();
 };
 
-/** Something that a sub-case says it has. */
+const subCaseVendors = (subCases: readonly SubCaseRow[]): string[] =>
+  subCases.flatMap((subCase) => believed(subCase).map(({ vendor }) => vendor));
+
+/** Something that a sub-case says it has. Its rides are its transfer's. */
 interface Believed {
   vendor: string;
   kind: LedgerEntry["kind"];
@@ -140,7 +150,7 @@ interface Believed {
 }
 
 const believed = (subCase: SubCaseRow): Believed[] => {
-  const { reservation, payment, card, ride } = subCase;
+  const { reservation, payment, card } = subCase;
   const all: Believed[] = [];
   // What a person has booked by phone stands in no vendor's book.
   if (reservation?.bookingId !== undefined && reservation.byHand === undefined && hasRoom(subCase)) {
@@ -151,8 +161,6 @@ const believed = (subCase: SubCaseRow): Believed[] => {
     all.push({ vendor: payment.vendor, kind: "card", id: payment.cardId, reference: payment.reference });
   if (card !== undefined && card.status !== "CANCELLED")
     all.push({ vendor: card.vendor, kind: "card", id: card.cardId, reference: card.reference });
-  if (ride?.status === "booked")
-    all.push({ vendor: ride.vendor, kind: "ride", id: ride.rideId, reference: ride.reference });
   return all;
 };
 
@@ -179,7 +187,10 @@ const compare = (
     return [
       ...subCases.flatMap((subCase) => absent(subCase, vendor, theirs, now)),
       ...entries
-        .filter((entry) => isLive(entry) && (looked?.has(subCaseOf(entry.reference)) ?? true))
+        .filter(
+          (entry) =>
+            entry.kind !== "ride" && isLive(entry) && (looked?.has(subCaseOf(entry.reference)) ?? true),
+        )
         .flatMap((entry) => stray(entry, vendor, byId.get(subCaseOf(entry.reference)))),
     ];
   });

@@ -139,10 +139,6 @@ const platform = `
 
 /** Of the contract, and not served yet; field-manual ones stand once. */
 const open = `
-  POST /v1/subcases/{sub_case_urn}/lock
-  POST /v1/subcases/{sub_case_urn}/unlock
-  POST /v1/booking/manual-review/{review_urn}/assign
-  POST /v1/booking/manual-review/{review_urn}/escalate
   POST /v1/policies/generate-ai
   POST /v1/contracts/analyze-pdf
   GET /v1/notifications/case/{case_urn}
@@ -151,21 +147,10 @@ const open = `
   POST /v1/agent/{agent_action_urn}/approve
   POST /v1/agent/{agent_action_urn}/reject
   POST /v1/agent/{agent_action_urn}/execute
-  POST /v1/transport/cases/{case_urn}/transfers/request
   POST /cases/{case_urn}/passengers:bulk
-  GET /audit
-  POST /manual-review/{item_urn}/rebook
-  POST /manual-review/{item_urn}/relax
-  POST /manual-review/{item_urn}/split
-  POST /manual-review/{item_urn}/override
   POST /policies/synthesize
-  POST /transport/segments
-  POST /transport/segments/{segment_urn}/retime
-  POST /transport/segments/{segment_urn}/vehicle
-  POST /transport/segments/{segment_urn}/cancel
   GET /v1/me/wallet
   GET /v1/me/wallet/reveal
-  GET /v1/me/transport
   GET /v1/me/events
   POST /v1/me/check-in
   POST /v1/me/transport/request

@@ -86,7 +86,10 @@ export interface TestGateway {
 }
 
 /** Without an action of its own here, a name of the route tables answers with a version of 3 and its own name. */
-const echo: Act = (_envelope, name) => ({ ok: { answeredBy: name, html: `<p>${name}</p>` }, version: 3 });
+const echo: Act = (_envelope, name) => ({
+  ok: { answeredBy: name, html: `<p>${name}</p>`, items: [], nextCursor: null },
+  version: 3,
+});
 
 /** @param leaveOut actors that are not there at all */
 export const startTestGateway = async (
@@ -192,6 +195,8 @@ const behindTheGateway = [
   "identity.pnr-login",
   "identity.authenticate-partner",
   "identity.note-limit-exceeded",
+  "audit.begin-export",
+  "audit.end-export",
 ];
 
 const standIns = (

@@ -126,13 +126,14 @@ t.test("every hotel refuses one group: it fails, the others are housed", async (
 });
 
 t.test("no ride and no message: the room stands, a person looks", async (t) => {
-  await fail(["ridefleet"], { operation: "book", kind: "refuse" });
+  await fail(["ridefleet"], { operation: "book", kind: "refuse", times: 2 });
   await fail(["sendwell"], { operation: "send", kind: "refuse" });
-  const caseUrn = await push("walk", [traveller("WALKS1", "Walker")]);
+  const caseUrn = await push("walk", [{ ...traveller("WALKS1", "Walker"), cabinClass: "BUSINESS" }]);
   await events.untilCount("subcase.offer-ready", 1, { caseUrn });
-  const seen = await withItems(caseUrn, 2);
+  const seen = await withItems(caseUrn, 3);
   t.same(seen.manualReviewItems.map(({ category, origin }) => `${category} ${origin}`).sort(), [
     "PARTIAL_FULFILLMENT notify",
+    "PARTIAL_FULFILLMENT transport",
     "PARTIAL_FULFILLMENT transport",
   ]);
   const { offer } = await offerOf("WALKS1", "Walker");
@@ -166,12 +167,14 @@ t.test("answers are lost at every step: looked up, and nothing is done twice", a
   }
   for (const [vendor, kind] of [
     ["cardworks", "card"],
-    ["ridefleet", "ride"],
     ["sendwell", "message"],
   ] as const) {
     const made = references(await entriesOf(vendor, seen), kind);
     t.same([made.length, new Set(made).size], [4, 4], kind);
   }
+  // Who goes to the same hotel rides together.
+  const rides = references(await entriesOf("ridefleet", seen), "ride");
+  t.equal(new Set(rides).size, rides.length, "ride");
   const numbers = seen.reservations.map(({ confirmationNumber }) => confirmationNumber).sort();
   t.same(
     numbers,
@@ -198,7 +201,7 @@ t.test("one hotel vendor is down: it is named, and the other one serves", async 
 });
 
 t.test("a ride that cannot be cancelled: the rest is given back, a person is called", async (t) => {
-  const caseUrn = await push("stuck", [traveller("STUCK1", "Stuck")]);
+  const caseUrn = await push("stuck", [{ ...traveller("STUCK1", "Stuck"), cabinClass: "BUSINESS" }]);
   await events.untilCount("subcase.offer-ready", 1, { caseUrn });
   await fail(["ridefleet"], { operation: "cancel", kind: "refuse", times: 20 });
   const { token } = await offerOf("STUCK1", "Stuck");
@@ -215,7 +218,7 @@ t.test("a ride that cannot be cancelled: the rest is given back, a person is cal
     .flat()
     .filter(({ kind }) => kind !== "hold")
     .map(({ kind, state }) => `${kind} ${state}`);
-  t.same(states.sort(), ["booking CANCELLED", "card CANCELLED", "ride BOOKED"]);
+  t.same(states.sort(), ["booking CANCELLED", "card CANCELLED", "ride BOOKED", "ride BOOKED"]);
   t.equal(events.of("case.resolved", caseUrn).length, 0);
   await fail(["ridefleet"]);
 });

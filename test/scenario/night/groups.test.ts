@@ -4,6 +4,7 @@ import t from "tap";
 import type { CaseView } from "../../../schemas/case.ts";
 import type { Page } from "../../../schemas/command.ts";
 import type { DashboardView } from "../../../schemas/dashboard.ts";
+import type { NotificationView } from "../../../schemas/notification.ts";
 import type { PassengerInput } from "../../../schemas/passenger.ts";
 import type { MeView, OfferView, PnrLoginView } from "../../../schemas/passenger-api.ts";
 import type { ReaccommodationView } from "../../../schemas/reaccommodate.ts";
@@ -184,9 +185,26 @@ t.test(
         body: { nextFlight: next, reason },
       });
     const later = new Date(Date.parse(checkOut) + dayMs).toISOString().slice(0, 10);
-    const told = await reaccommodate(movedBy(1));
-    t.equal(told.status, 202);
-    t.match(told.body.groups, [
+    const { version } = await detail(caseUrn);
+    const raced = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        night.call<ReaccommodationView>("reaccommodate", {
+          token: operator,
+          params: { caseUrn },
+          body: { nextFlight: { ...movedBy(1), number: `XN${600 + i}` }, reason, version },
+        }),
+      ),
+    );
+    const [told, ...others] = raced.filter(({ status }) => status === 202);
+    t.same(others, [], "of fifty who have seen the same case one moves the flight");
+    const lost = raced.filter(({ status }) => status === 409);
+    t.equal(lost.length, 49);
+    t.ok(
+      lost.every(({ body }) => body.version === told?.body.version),
+      "and the others hear what stands",
+    );
+    t.equal((await detail(caseUrn)).nextFlight?.number, told?.body.nextFlight?.number);
+    t.match(told?.body.groups, [
       { effect: "AMENDING", nights: 2, checkOut: later },
       { effect: "AMENDING", nights: 2 },
     ]);
@@ -211,6 +229,15 @@ t.test(
       "the cards hold incidentals for both nights",
       cards,
       (all) => all.length === 2 && all.every(({ details }) => details.loadedMinor === 2 * incidentals),
+    );
+    const templates = async () =>
+      (await night.call<Page<NotificationView>>("listMyNotifications", { host, token: una })).body.items.map(
+        ({ template }) => template,
+      );
+    await night.eventually(
+      "she is written to, once",
+      templates,
+      (all) => JSON.stringify(all) === JSON.stringify(["stay-changed", "offer-ready"]),
     );
     const { reservations } = await detail(caseUrn);
     const refusing = { failNext: [{ operation: "modify", kind: "refuse", times: 1 }] };

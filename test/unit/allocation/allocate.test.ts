@@ -38,6 +38,12 @@ t.test("each gate names itself, with both figures", async (t) => {
       "150.01 USD a night, the policy allows 150.00 USD.",
     ],
     [
+      "RATE_TOO_HIGH",
+      { nightlyRateMinor: 5_000_050, currency: "HUF" },
+      { maxNightlyRate: { amountMinor: 5_000_000, currency: "HUF" } },
+      "50000.50 HUF a night, the policy allows 50000.00 HUF.",
+    ],
+    [
       "CURRENCY_MISMATCH",
       { currency: "JPY" },
       { maxNightlyRate: limit },

@@ -2,11 +2,13 @@
 import fc from "fast-check";
 import t from "tap";
 import { assign, assignByLocalSearch } from "../../../actors/wave/allocation/assign.ts";
+import { improve } from "../../../actors/wave/allocation/improve.ts";
 import {
   type Assignment,
   type AssignmentProblem,
   evaluate,
   isBetter,
+  Packing,
   unplaced,
 } from "../../../actors/wave/allocation/packing.ts";
 
@@ -158,3 +160,57 @@ for (const { groups, hotels, load, msMax } of [
     t.ok(tookMs < msMax, "a wide margin, for a machine that others share");
     t.same(assign(problem), assignment, "the same answer again");
   });
+
+t.test("a search stops where it is when its steps are used up, and never with less", async (t) => {
+  const hotels = 40;
+  const crowded: AssignmentProblem = {
+    bins: Array.from({ length: hotels }, (_, site) => ({ site, rooms: 3, accessible: 0 })),
+    openingCost: Array.from({ length: hotels }, () => 0.01),
+    items: Array.from({ length: 60 }, (_, i) => ({
+      value: 1 + (i % 2),
+      accessible: 0,
+      options: Array.from({ length: hotels }, (_, bin) => ({
+        bin,
+        rooms: 1 + (i % 2),
+        cost: ((bin * 7 + i * 3) % 11) / 100,
+      })),
+    })),
+  };
+  const scattered = (): Packing => {
+    const packing = new Packing(crowded);
+    crowded.items.forEach((_, item) => {
+      const bins = Array.from({ length: hotels }, (_, at) => (item + at) % hotels);
+      packing.move(item, bins.find((bin) => packing.fits(item, bin)) ?? unplaced);
+    });
+    return packing;
+  };
+  const [rested, tired, short] = [scattered(), scattered(), scattered()];
+  tired.stepsLeft = 0;
+  short.stepsLeft = 5_000;
+  for (const packing of [rested, tired, short]) improve(packing);
+  t.same([...tired.binOf], [...scattered().binOf], "none left: nothing is moved");
+  t.ok(rested.cost < tired.cost, "with time it is improved");
+  t.ok(short.cost <= tired.cost && short.value === rested.value);
+  t.ok(short.stepsLeft > -60 * hotels, `and ends soon after: ${short.stepsLeft}`);
+  t.ok(isFeasible(crowded, [...short.binOf]));
+});
+
+t.test("a flight over hundreds of small hotels is worked out", async (t) => {
+  const hotels = 600;
+  const problem: AssignmentProblem = {
+    bins: Array.from({ length: hotels }, (_, site) => ({ site, rooms: 2, accessible: 0 })),
+    openingCost: Array.from({ length: hotels }, () => 0.0001),
+    items: Array.from({ length: 700 }, (_, i) => ({
+      value: 1 + (i % 2),
+      accessible: 0,
+      options: Array.from({ length: hotels }, (_, bin) => ({
+        bin,
+        rooms: 1 + (i % 2),
+        cost: ((bin * 7919) % 997) / 1e6,
+      })),
+    })),
+  };
+  const assignment = assignByLocalSearch(problem);
+  t.equal(evaluate(problem, assignment).value, 1050);
+  t.ok(isFeasible(problem, assignment));
+});

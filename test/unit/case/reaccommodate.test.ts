@@ -6,6 +6,7 @@ import { eventsOf, givenOf, received } from "../../harness/given.ts";
 import {
   asking,
   caseId,
+  close,
   economy,
   groupIds,
   human,
@@ -14,6 +15,8 @@ import {
   pair,
   plannedCase,
   provisionedCase,
+  reopen,
+  reviewItem,
   rules,
   standingAt,
   stateOf,
@@ -193,15 +196,80 @@ t.test("refused: too early, in the middle of an allocation, and what says nothin
 t.test("a group whose hotel cannot keep it is placed anew", async (t) => {
   const events = at("BR");
   const [one = "", two = ""] = groupIds(events);
-  const replace = (groupId: string) => received("case.replace-group", { groupId });
+  const replace = (groupId: string, shape = 0) => received("case.replace-group", { groupId, shape });
   const given = givenOf(t, rules, caseId);
   given(...events)
     .when(replace(two))
-    .then({ type: "case.wave-requested", data: { again: [two] } });
-  given(...eventsOf(rules, events, replace(one)))
-    .when(replace(two))
-    .notYet();
+    .then(
+      { type: "case.replacement-asked", data: { groupId: two } },
+      { type: "case.wave-requested", data: { again: [two] } },
+    )
+    .leads({ toReplace: [two] });
+  const first = eventsOf(rules, events, replace(one));
+  given(...first)
+    .when(replace(one))
+    .nothing();
   given(...at("DX"))
     .when(replace(one))
     .nothing();
+  given(...at("AB"))
+    .when(replace(one))
+    .notYet();
+  // Its dates have changed again: the hotel is asked for those first.
+  const changed = eventsOf(rules, events, [reaccommodate({ nextFlight: dayLater }), terms]);
+  given(...changed)
+    .when(replace(one))
+    .nothing();
+  given(...changed)
+    .when(replace(one, 1))
+    .then({ type: "case.replacement-asked" }, { type: "case.wave-requested" });
+  t.same(stateOf(eventsOf(rules, [...changed, ...first.slice(-2)], noteWave(first, [one]))).toReplace, []);
+
+  // Whoever asks during an allocation is in the next one, all of them together.
+  const [a = "", b = "", c = ""] = groupIds(at("BBB"));
+  const waiting = eventsOf(rules, at("BBB"), replace(a), replace(b), replace(c));
+  t.same(typesOf(waiting).slice(-3), [
+    "case.wave-requested",
+    "case.replacement-asked",
+    "case.replacement-asked",
+  ]);
+  given(...waiting)
+    .when(noteWave(waiting, [a]))
+    .then(
+      { type: "case.wave-noted" },
+      { type: "demand.settled" },
+      { type: "case.wave-requested", data: { again: [b, c] } },
+    )
+    .leads({ toReplace: [b, c] });
+  const second = eventsOf(rules, waiting, noteWave(waiting, [a]));
+  const unmoved = given(...second).when(noteWave(second, [b]));
+  unmoved.then({ type: "case.wave-noted", data: { unmoved: [c] } }).leads({ toReplace: [] });
+  unmoved.sends(
+    reviewItem("BOOKING_FAILED", [c], { origin: "amendment", occurrence: stateOf(second).waveId }) as never,
+  );
+  // A closed case hears of no wave; opened again it asks for another.
+  given(...eventsOf(rules, second, close))
+    .when(reopen)
+    .then({ type: "case.reopened" }, { type: "case.wave-requested", data: { again: [b, c] } });
+});
+
+t.test("who was let go and is wanted again", async (t) => {
+  const given = givenOf(t, rules, caseId);
+  const events = eventsOf(rules, at("BB"), [reaccommodate({ nextFlight: tonight }), terms]);
+  const [group = ""] = groupIds(events);
+  const wanted = eventsOf(rules, events, [reaccommodate({ nextFlight: dayLater }), terms]);
+  t.equal(stateOf(wanted).progress, "BB");
+  const none = (shape: number) =>
+    received("case.note-group", { groupId: group, stage: "N", round: 1, shape });
+  given(...wanted)
+    .when(none(1))
+    .nothing();
+  given(...eventsOf(rules, events, none(1)))
+    .when(noteGroup(group, "W", 2))
+    .then({ type: "case.group-noted", data: { progress: "WB" } }, { type: "case.wave-requested" });
+  // What a saga came to that is over has been told.
+  for (const stage of ["F", "B", "D"] as const)
+    given(...eventsOf(rules, wanted, noteGroup(group, "W", 2)))
+      .when(noteGroup(group, stage, 2))
+      .nothing();
 });

@@ -195,6 +195,97 @@ t.test("a large answer to a slow reader", async (t) => {
   }
 });
 
+t.test("a streamed answer holds no more than its reader has room for", async (t) => {
+  const chunk = Buffer.alloc(200_000, "s");
+  const totalBytes = 200 * 1024 * 1024;
+  let producedBytes = 0;
+  async function* source() {
+    while (producedBytes < totalBytes) {
+      producedBytes += chunk.length;
+      yield chunk;
+    }
+  }
+  const { port } = await serve(t, async (exchange) => {
+    if (exchange.path !== "/table") return void exchange.respond({ status: 200, headers: [], body: "pong" });
+    await exchange.respond({ status: 200, headers: [], body: undefined, stream: source() });
+  });
+  const slow = new Client(port);
+  slow.send("GET /table HTTP/1.1\r\nHost: x\r\n\r\n");
+  await slow.says("\r\n\r\n");
+  t.match(slow.text, /^HTTP\/1.1 200 OK.*Transfer-Encoding: chunked/is);
+  slow.socket.pause();
+  // While it reads nothing the server has many turns in which it could produce all of it.
+  const other = new Client(port);
+  t.teardown(() => other.socket.destroy());
+  for (let turn = 0; turn < 1000; turn++) {
+    other.text = "";
+    await other.send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n").says("pong");
+  }
+  let keptBytesMax = producedBytes - slow.receivedBytes;
+  slow.socket.on("data", () => {
+    keptBytesMax = Math.max(keptBytesMax, producedBytes - slow.receivedBytes);
+  });
+  slow.socket.resume();
+  await slow.until(({ receivedBytes }) => receivedBytes >= totalBytes);
+  t.ok(
+    keptBytesMax < 16 * 1024 * 1024,
+    `${keptBytesMax} bytes were on their way at most, the kernel's own included`,
+  );
+  let tail = "";
+  slow.socket.on("data", (bytes) => {
+    tail = (tail + bytes.toString("latin1")).slice(-5);
+  });
+  slow.text = "";
+  await slow.send("GET /ping HTTP/1.1\r\nHost: x\r\n\r\n").until(() => tail === "\npong" || slow.closed);
+  t.equal(slow.closed, false, "and the connection lives on");
+  slow.socket.destroy();
+});
+
+t.test("a streamed answer that is not read to its end", async (t) => {
+  const ended: string[] = [];
+  const changed = { tell: () => {} };
+  async function* source(name: string) {
+    try {
+      for (let i = 0; ; i++) {
+        if (name === "/broken" && i === 3) throw new Error("out of rows");
+        yield name === "/aborted" ? Buffer.alloc(100_000) : "row\r\n";
+        if (name === "/short") return;
+      }
+    } finally {
+      ended.push(name);
+      changed.tell();
+    }
+  }
+  const failures: unknown[] = [];
+  const { port } = await serve(t, async (exchange) => {
+    const answer = { status: 200, headers: [], body: undefined, stream: source(exchange.path) };
+    await exchange.respond(answer)?.catch((error) => failures.push(error));
+    changed.tell();
+  });
+  const until = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) await new Promise<void>((resolve) => (changed.tell = resolve));
+  };
+  const ask = (method: string, path: string) =>
+    new Client(port).send(`${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const whole = ask("GET", "/short");
+  t.match(await whole.says("0\r\n\r\n"), "\r\n5\r\nrow\r\n\r\n0\r\n\r\n");
+  whole.text = "";
+  const head = await whole.send("HEAD /head HTTP/1.1\r\nHost: x\r\n\r\n").says("\r\n\r\n");
+  t.notMatch(head, "row");
+  await until(() => ended.includes("/head"));
+  const aborted = ask("GET", "/aborted");
+  await aborted.says("\r\n\r\n");
+  aborted.socket.destroy();
+  await until(() => ended.includes("/aborted"));
+  const broken = ask("GET", "/broken");
+  const text = await broken.until(({ closed }) => closed);
+  t.notMatch(text, "\r\n0\r\n\r\n", "no end is told where there was none");
+  await until(() => failures.length > 0);
+  t.match(failures, [{ message: "out of rows" }]);
+  t.strictSame(ended, ["/short", "/head", "/aborted", "/broken"]);
+  whole.socket.destroy();
+});
+
 t.test("a taken port is an error", async (t) => {
   const { port } = await serve(t, echo);
   await t.rejects(

@@ -100,6 +100,7 @@ t.test("weights sum to one", async (t) => {
     ["the contract's defaults", {}, [0.6, 0.25, 0.15]],
     ["given", { allocationWeights: { cost: 0.5, distance: 0.5, consolidation: 0 } }, [0.5, 0.5, 0]],
     ["scaled", { allocationWeights: { cost: 1, distance: 1, consolidation: 1 } }, [third, third, third]],
+    ["one alone, beside the others' defaults", { allocationWeights: { cost: 0.1 } }, [0.2, 0.5, 0.3]],
     ["consolidation replaced", { consolidationWeight: 0.65 }, [0.4, 0.25 / 1.5, 0.65 / 1.5]],
     [
       "replaced in given ones",
@@ -304,7 +305,7 @@ t.test("a patch is merged, and counts also when it says what stands", async (t) 
   const [bare] = decidePolicy(stateOf(before), patch({ constraints: null }));
   t.notOk(bare?.type === "policy.patched" && "constraints" in bare.data.body, "an object at once");
   const unwhole = [{ transport: { mode: null } }, { tiers: [] }, { constraints: { maxDistanceKm: -1 } }];
-  for (const change of [...unwhole, { allocationWeights: { cost: 1 } }, { context: { airport: "QQQ" } }])
+  for (const change of [...unwhole, { allocationWeights: { cost: 2 } }, { context: { airport: "QQQ" } }])
     given(created).when(patch(change)).refused("validation/body");
   given()
     .when(patch({ name: "New" }))

@@ -5,6 +5,7 @@ import { reviewActor, reviewItems } from "../../../actors/review/service.ts";
 import { evolveReview, type ReviewItem } from "../../../actors/review/state.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
 import { Problem } from "../../../schemas/problems.ts";
+import { reviewSlaDefault } from "../../../schemas/review.ts";
 import {
   after,
   atLax,
@@ -21,8 +22,10 @@ import {
   withdraw,
 } from "./review-item.ts";
 
+const closedTerms = { sla: reviewSlaDefault, caseIsOpen: false };
+
 t.test("a closed case takes no work, and what is told late is kept for its reopening", async (t) => {
-  const late = decideReview(undefined, opened, false);
+  const late = decideReview(undefined, opened, closedTerms);
   t.match(late, [
     { type: "review.opened" },
     { type: "review.resolved", data: { resolution: "CASE_CLOSED", by: system.urn } },
@@ -34,37 +37,48 @@ t.test("a closed case takes no work, and what is told late is kept for its reope
     ].reduce<ReviewItem | undefined>(evolveReview, undefined),
     { status: "OPEN", dueAt: minutesLater(24) },
   );
-  for (const gathered of [true, undefined])
-    t.equal(decideReview(undefined, opened, gathered)[0]?.type, "review.opened", "an open one does");
-  t.strictSame(decideReview(after(opened), opened, false), [], "what was opened before is settled");
+  for (const caseIsOpen of [{ caseIsOpen: true }, {}])
+    t.equal(
+      decideReview(undefined, opened, { sla: reviewSlaDefault, ...caseIsOpen })[0]?.type,
+      "review.opened",
+      "an open one does",
+    );
+  t.strictSame(decideReview(after(opened), opened, closedTerms), [], "what was opened before is settled");
   const closed = new Problem("conflict/state", "The case is closed and takes no further change.", {
     state: "CLOSED",
   });
   for (const state of [after(opened), after(opened, claimed), after(opened, resolved)])
-    for (const move of [claimed, resolved]) t.throws(() => decideReview(state, move, false), closed);
-  t.throws(() => decideReview(after(opened), command("claim", {}, atLax), false), {
+    for (const move of [claimed, resolved]) t.throws(() => decideReview(state, move, closedTerms), closed);
+  t.throws(() => decideReview(after(opened), command("claim", {}, atLax), closedTerms), {
     code: "auth/foreign-airport",
   });
-  t.equal(decideReview(after(opened), withdraw, false).length, 2, "the service itself still works on it");
+  t.equal(
+    decideReview(after(opened), withdraw, closedTerms).length,
+    2,
+    "the service itself still works on it",
+  );
 
   const calls: unknown[] = [];
   const answering = (isClosed: boolean) =>
     ({
+      tenants: { byCode: () => undefined },
       call: async (action: string, query: { params: unknown }) => {
         calls.push([action, query.params]);
         return isClosed;
       },
     }) as unknown as ActorContext;
   const [decider] = reviewActor(answering(false)).deciders ?? [];
-  t.equal(await decider?.gather?.(opened, undefined), true);
+  const sla = reviewSlaDefault;
+  t.same(await decider?.gather?.(opened, undefined), { sla, caseIsOpen: true });
   t.strictSame(calls, [["case.is-closed", { caseId }]]);
-  t.equal(await reviewActor(answering(true)).deciders?.[0]?.gather?.(opened, undefined), false);
-  t.equal(await decider?.gather?.(claimed, after(opened)), true, "a person's work asks");
-  t.equal(await decider?.gather?.(resolved, after(opened)), true);
+  const ofClosed = await reviewActor(answering(true)).deciders?.[0]?.gather?.(opened, undefined);
+  t.same(ofClosed, { sla, caseIsOpen: false });
+  for (const move of [claimed, resolved])
+    t.same(await decider?.gather?.(move, after(opened)), { sla, caseIsOpen: true }, "a person's work asks");
   t.equal(calls.length, 4);
   for (const move of [withdraw, housed("G1"), command("breach-sla")])
-    t.equal(await decider?.gather?.(move, after(opened)), undefined, "the service's own does not");
-  t.equal(await decider?.gather?.(claimed, undefined), undefined, "nor what isn't there");
+    t.same(await decider?.gather?.(move, after(opened)), { sla }, "the service's own does not");
+  t.same(await decider?.gather?.(claimed, undefined), { sla }, "nor what isn't there");
   t.equal(calls.length, 4);
 });
 
@@ -87,7 +101,7 @@ t.test("the reopening of its case puts an item back as it was, with a new deadli
   const closed = after(opened, claimed, withdraw) as ReviewItem;
   t.match(decideReview(closed, changed("reinstate", 30)), [
     { type: "review.case-noted", data: { changedAt: minutesLater(30) } },
-    { type: "review.reinstated", data: { at: minutesLater(30) } },
+    { type: "review.reinstated", data: { dueAt: minutesLater(45) } },
   ]);
   const back = after(opened, claimed, withdraw, changed("reinstate", 30)) as ReviewItem;
   t.match(back, { status: "OPEN", priority: "HIGH", dueAt: minutesLater(45), overdue: false });

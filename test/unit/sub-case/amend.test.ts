@@ -36,6 +36,8 @@ const until = (checkOut: string, shape = 1, nights = 2): Received =>
 const longer = until("2026-11-23");
 const longest = until("2026-11-24", 2, 3);
 const loaded = (shape = 1) => answer("load-card", "done", { reference: `card.1.load.${shape}` });
+const written = (shape = 1, outcome: "done" | "refused" = "done") =>
+  answer("send", outcome, { reference: `stay-notice.${shape}` });
 const resolved = eventsOf(rules, ready, accept);
 const failed = story(...refusedBy(1, "INVALID_REQUEST", "SOLD_OUT", "SOLD_OUT"));
 const modified = (outcome: "done" | "refused" | "unavailable" | "in-doubt" = "done", more = {}) =>
@@ -74,10 +76,20 @@ t.test("a room that stands gets the new dates, and the voucher follows", async (
         request: { issuedUnder: `${subCaseId}.card.1`, loaded: { amountMinor: 10_000, currency: "USD" } },
       },
     });
-    const after = eventsOf(rules, changed, loaded());
+    const writing = eventsOf(rules, changed, loaded());
+    t.match(stateOf(writing).call, {
+      step: "notify-stay",
+      verb: "send",
+      vendor: "sendwell",
+      reference: `${subCaseId}.stay-notice.1`,
+      request: { channel: "SMS", language: "en", text: /from 2026-11-21 to 2026-11-23/ },
+    });
+    const after = eventsOf(rules, writing, written());
+    t.match(stateOf(after).notices.at(-1), { template: "stay-changed", channel: "SMS", messageId: "M1" });
     t.match(stateOf(after), {
       status,
       call: undefined,
+      untold: undefined,
       assignment: { stay: { checkOut: "2026-11-23", nights: 2 } },
       reservation: { status: "CONFIRMED", confirmationNumber: "C-78", totalMinor: 25_000 },
       card: { status: "ACTIVE", balanceMinor: 10_000, loadedMinor: 10_000 },
@@ -105,7 +117,12 @@ t.test("dates that are as they were ask nobody", async (t) => {
   )(...ready)
     .when(until("2026-11-22", 1, 1))
     .then({ type: "subcase.stay-amended" })
-    .sends()
+    .sends({
+      to: "command",
+      name: "transport.follow-flight",
+      entity: subCaseId,
+      data: { reference: `${subCaseId}.ride.1`, departure: "2026-11-23T14:00:00.000Z", shape: 1 },
+    })
     .leads({ nextFlight: { number: "XN486" } });
   givenOf(
     t,
@@ -129,7 +146,7 @@ t.test("a saga under way asks for them before its offer", async (t) => {
   t.same(typesOf(amended).slice(events.length), ["subcase.stay-amended"]);
   const asking = eventsOf(rules, amended, ...done("book-ride", "send"));
   t.match(stateOf(asking), { status: "PROCESSING", call: { step: "modify" } });
-  const offered = eventsOf(rules, asking, modified(), loaded());
+  const offered = eventsOf(rules, asking, modified(), loaded(), written());
   t.match(stateOf(offered), { status: "OFFER_READY", assignment: { stay: { nights: 2 } } });
   const refused = eventsOf(rules, asking, modified("refused"));
   t.match(stateOf(refused), { status: "OFFER_READY", unfit: true, assignment: { stay: { nights: 1 } } });
@@ -143,7 +160,18 @@ t.test("changed again while the hotel is asked", async (t) => {
     call: { reference: `${subCaseId}.room.1.1.stay.2` },
     assignment: { stay: { nights: 2 } },
   });
-  const both = eventsOf(rules, again, modified("done", { reference: "room.1.1.stay.2" }), loaded(2));
+  const both = eventsOf(
+    rules,
+    again,
+    modified("done", { reference: "room.1.1.stay.2" }),
+    loaded(2),
+    written(2),
+  );
+  t.same(
+    stateOf(both).notices.map(({ template }) => template),
+    ["offer-ready", "stay-changed"],
+    "once, of the dates that stand",
+  );
   t.match(stateOf(both), {
     call: undefined,
     assignment: { stay: { nights: 3 }, terms: { incidentalsMinor: 15_000 } },
@@ -202,7 +230,7 @@ t.test("a hotel that cannot: another one is sought, or a person sees to it", asy
 
 t.test("cards follow a longer stay, and a shorter one takes nothing back", async (t) => {
   const refused = answer("load-card", "refused", { reference: "card.1.load.1", code: "PAYMENT_DECLINED" });
-  const without = eventsOf(rules, ready, longer, modified(), refused);
+  const without = eventsOf(rules, ready, longer, modified(), refused, written());
   t.match(stateOf(without), { call: undefined, status: "OFFER_READY", loadRefused: 1 });
   const failed = without.find(
     (event) => event.type === "subcase.step-failed" && event.data.step === "load-card",
@@ -211,8 +239,8 @@ t.test("cards follow a longer stay, and a shorter one takes nothing back", async
     rules.outgoing(failed as SubCaseEvent, stateOf(without)).at(-1),
     review("PAYMENT_FAILED", "load-card"),
   );
-  const shorter = eventsOf(rules, ready, longer, modified(), loaded(), until("2026-11-22", 2, 1));
-  const back = eventsOf(rules, shorter, modified("done", { reference: "room.1.1.stay.2" }));
+  const shorter = eventsOf(rules, ready, longer, modified(), loaded(), written(), until("2026-11-22", 2, 1));
+  const back = eventsOf(rules, shorter, modified("done", { reference: "room.1.1.stay.2" }), written(2));
   t.match(stateOf(back), {
     call: undefined,
     assignment: { stay: { nights: 1 } },
@@ -236,6 +264,52 @@ t.test("cards follow a longer stay, and a shorter one takes nothing back", async
   t.match(stateOf(paid), { payment: { loadedMinor: 25_000 }, call: { step: "load-card" } });
 });
 
+t.test("the message of other dates keeps nothing waiting", async (t) => {
+  const writing = eventsOf(rules, ready, longer, modified(), loaded());
+  t.match(stateOf(writing), { status: "OFFER_READY", untold: 1, call: { step: "notify-stay" } });
+  const given = givenOf(t, rules, subCaseId)(...writing);
+  const left = { type: "subcase.step-failed", data: { step: "notify-stay", result: "SKIPPED" } } as const;
+  given
+    .when(decline)
+    .then(left, { type: "subcase.declined" }, { type: "subcase.step-started" })
+    .leads({ status: "ROLLING_BACK", call: { step: "cancel-transport" } });
+  given
+    .when(longest)
+    .then({ type: "subcase.stay-amended" }, left, { type: "subcase.step-started" })
+    .leads({ call: { step: "modify", reference: `${subCaseId}.room.1.1.stay.2` } });
+  given.when(until("2026-11-21", 2, 0)).leads({ status: "ROLLING_BACK", call: { step: "cancel-transport" } });
+  given
+    .when(
+      received("sub-case.record-stay", {
+        reference: `${subCaseId}.room.1.1`,
+        bookingId: "B1",
+        state: "CANCELLED",
+        at: "2026-11-21T23:00:00Z",
+      }),
+    )
+    .leads({ status: "ROLLING_BACK", roomLost: true });
+  // Where the hotel refuses the next dates, the passengers hear of those that stand.
+  const refused = eventsOf(rules, writing, longest, modified("refused", { reference: "room.1.1.stay.2" }));
+  t.match(stateOf(refused), { unfit: true, call: { step: "notify-stay", reference: /stay-notice\.1$/ } });
+  const unsent = eventsOf(rules, writing, written(1, "refused"));
+  t.match(stateOf(unsent), { status: "OFFER_READY", call: undefined, untold: undefined });
+  const failed = unsent.find((event) => event.type === "subcase.step-failed");
+  t.match(
+    rules.outgoing(failed as SubCaseEvent, stateOf(unsent)).at(-1),
+    review("PARTIAL_FULFILLMENT", "notify-stay"),
+  );
+  const nobody = eventsOf(
+    rules,
+    [opened({ passengers: stateOf(ready).passengers.map((one) => ({ ...one, contact: {} })) })],
+    assign(),
+    ...done("hold", "book", "issue-card", "book-ride"),
+    longer,
+    modified(),
+    loaded(),
+  );
+  t.match(stateOf(nobody), { status: "OFFER_READY", call: undefined, notices: [] });
+});
+
 t.test("in doubt: looked up as any call, and never lost", async (t) => {
   const doubtful = eventsOf(rules, ready, longer, modified("in-doubt"), reissue(60));
   t.match(stateOf(doubtful), { call: { step: "modify", doubt: true, tries: 2 } });
@@ -248,7 +322,7 @@ t.test("nothing else runs into it", async (t) => {
   given(...asked)
     .when(decline)
     .refused("conflict/state", { state: "READY" });
-  const accepted = eventsOf(rules, asked, accept, modified(), loaded());
+  const accepted = eventsOf(rules, asked, accept, modified(), loaded(), written());
   t.match(stateOf(accepted), { status: "RESOLVED", assignment: { stay: { nights: 2 } } });
   const lost = received("sub-case.record-stay", {
     reference: `${subCaseId}.room.1.1`,

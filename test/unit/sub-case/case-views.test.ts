@@ -4,7 +4,7 @@ import t from "tap";
 import { openDocuments } from "../../../actors/runtime/documents.ts";
 import { CaseViews } from "../../../actors/sub-case/case-views.ts";
 import type { SubCaseState } from "../../../actors/sub-case/state.ts";
-import { folded } from "../../harness/given.ts";
+import { evening, folded } from "../../harness/given.ts";
 import { startDocuments } from "../../harness/processes.ts";
 import { caseId, opened, rules } from "./group-story.ts";
 
@@ -20,7 +20,9 @@ const stand = async (groupId: string, ofCase = caseId) => {
   await collection.insertOne({ ...state, ...meta, caseId: ofCase, groupId } as never);
 };
 const statuses = async (views: CaseViews) =>
-  (await views.of(collection, caseId)).map(({ group }) => `${group.groupId} ${group.operationalStatus}`);
+  (await views.of(collection, caseId, evening)).map(
+    ({ group }) => `${group.groupId} ${group.operationalStatus}`,
+  );
 
 t.test("a read shows what stands, however often it was read before", async (t) => {
   await Promise.all([stand("B"), stand("A"), stand("C", "XN-OTHER")]);

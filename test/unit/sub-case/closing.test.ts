@@ -5,7 +5,7 @@ import type { Received } from "../../../actors/runtime/decider.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
 import { subCaseActor } from "../../../actors/sub-case/service.ts";
 import type { SubCaseEvent } from "../../../actors/sub-case/state.ts";
-import type { GroupNote } from "../../../schemas/group-note.ts";
+import type { GroupNote, KnownStage } from "../../../schemas/group-note.ts";
 import type { OpenReview } from "../../../schemas/review.ts";
 import { evening, eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
 import {
@@ -123,7 +123,6 @@ t.test("while it is closed nobody changes anything", async (t) => {
   const commands: [SubCaseEvent[], Received][] = [
     [[opened()], assign()],
     [failed, assign({ waveId: "XN-WAVE2" })],
-    [[opened()], received("sub-case.mark-not-required")],
     [story(), reissue(999)],
     [failed, received("sub-case.compensate")],
     [ready, accept],
@@ -294,9 +293,16 @@ t.test("the case, which took no notes, hears again how far the group has come", 
   const declined = eventsOf(rules, rolling, ...done("cancel-ride", "cancel-card", "cancel"));
   const stuck = eventsOf(rules, rolling, ...done("cancel-ride", "cancel-card"), answer("cancel", "refused"));
   const returned = story(...refusedBy(1, "SOLD_OUT", "SOLD_OUT", "SOLD_OUT"));
-  const table: [string, SubCaseEvent[], string[]][] = [
+  const chosen = eventsOf(rules, [opened()], assign({ book: false }));
+  const table: [string, SubCaseEvent[], string[], Partial<KnownStage>?][] = [
     ["no hotel yet", [opened()], ["W0"]],
-    ["a hotel, not yet booked", eventsOf(rules, [opened()], assign({ book: false })), []],
+    ["a hotel, not yet booked", chosen, []],
+    ["waiting for book-rooms", chosen, [], { stage: "A", toBook: true }],
+    ["the order to book it was not taken", chosen, ["W0"], { stage: "A" }],
+    ["tried again, and the choice was not taken", failed, ["W1"], { stage: "A", round: 1 }],
+    ["failed since", failed, ["F1"], { stage: "A", round: 0 }],
+    ["failed, as is known", failed, [], { stage: "F", round: 1 }],
+    ["booked, as is known", ready, [], { stage: "B", round: 1 }],
     ["gone back for another wave", returned, ["W1"]],
     ["no room needed", eventsOf(rules, [opened()], received("sub-case.mark-not-required")), []],
     ["a hold under way", story(), ["A1"]],
@@ -311,10 +317,11 @@ t.test("the case, which took no notes, hears again how far the group has come", 
     ["gone", eventsOf(rules, ready, stay("CHECKED_OUT")), ["C1"]],
     ["never came", eventsOf(rules, ready, stay("NO_SHOW")), ["O1"]],
   ];
-  for (const [what, events, expected] of table) {
+  for (const [what, events, expected, known] of table) {
     const closed = eventsOf(rules, events, suspend);
-    const after = stateOf(eventsOf(rules, closed, resume));
-    const told = eventsOf(rules, closed, resume)
+    const open = standing("resume", 60, 60, known);
+    const after = stateOf(eventsOf(rules, closed, open));
+    const told = eventsOf(rules, closed, open)
       .slice(closed.length)
       .flatMap((event) => rules.outgoing(event, after))
       .flatMap((message) =>

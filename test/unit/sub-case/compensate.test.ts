@@ -6,7 +6,7 @@ import { submittedAs } from "../../../actors/sub-case/compensate.ts";
 import { subCaseActor } from "../../../actors/sub-case/service.ts";
 import type { SubCaseEvent } from "../../../actors/sub-case/state.ts";
 import { compensationView } from "../../../actors/sub-case/view.ts";
-import { eventsOf, givenOf, received, supervisor } from "../../harness/given.ts";
+import { evening, eventsOf, givenOf, received, supervisor } from "../../harness/given.ts";
 import {
   accept,
   announced,
@@ -88,7 +88,7 @@ t.test("what it sets going in each state", async (t) => {
     .leads({ status: "ROLLING_BACK", round: 1, offer: { state: "DECLINED" } })
     .sends(announced("subcase.processing", "ROLLING_BACK"), started, {
       to: "command",
-      name: "vendor-ridefleet.cancel-ride",
+      name: "transport.cancel-ride",
       data: { again: 1, tries: 1, doubt: false, reference: `${subCaseId}.ride.1` } as never,
     });
   const refusing: [string, SubCaseEvent[], string][] = [
@@ -262,7 +262,10 @@ t.test("the same payload again is the same compensation", async (t) => {
     version: 9,
   });
   const [decider] =
-    subCaseActor({ config: { STEP_DEADLINE_MS: stepDeadlineMs } } as ActorContext).deciders ?? [];
+    subCaseActor({
+      config: { STEP_DEADLINE_MS: stepDeadlineMs },
+      clock: { now: () => evening },
+    } as ActorContext).deciders ?? [];
   const answered = (events: SubCaseEvent[], command: Received) =>
     decider?.view(stateOf(events), { id: subCaseId, version: 9, command });
   t.match(answered(underWay, first), {

@@ -5,13 +5,15 @@ import { deciderOf } from "../../../actors/sub-case/decide.ts";
 import { outgoing } from "../../../actors/sub-case/reactions.ts";
 import { evolve, type SubCaseEvent, type SubCaseState } from "../../../actors/sub-case/state.ts";
 import type { Assignment, HotelCandidate } from "../../../schemas/assignment.ts";
+import type { KnownStage } from "../../../schemas/group-note.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { ManualReservationBody } from "../../../schemas/reservation.ts";
 import type { VendorAnswer, VendorVerb } from "../../../schemas/vendor-call.ts";
 import { evening, eventsOf, folded, received, secondsLater } from "../../harness/given.ts";
 
 export const stepDeadlineMs = 30_000;
-export const rules = { decide: deciderOf({ stepDeadlineMs }), evolve, outgoing };
+export const lockLeaseMs = 300_000;
+export const rules = { decide: deciderOf({ stepDeadlineMs, lockLeaseMs }), evolve, outgoing };
 export const subCaseId = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS";
 export const caseId = "XN-01KAMVW9G0CASECASECASECASE";
 
@@ -97,6 +99,11 @@ export const terms: Assignment["terms"] = {
   airlineName: "Xenon",
   passengerHost: "xenon.example",
   vehicleType: "SHUTTLE",
+  rides: {
+    minutesBeforePickup: 180,
+    seats: { SHUTTLE: 24, PRIVATE_CAR: 4, WHEELCHAIR_VAN: 6 },
+    onDemand: false,
+  },
   incidentalsMinor: 5_000,
   currency: "USD",
   vendors: { payment: "cardworks", transport: "ridefleet", message: "sendwell" },
@@ -191,6 +198,7 @@ const vendors: Readonly<Record<string, string>> = {
   payment: "cardworks",
   ride: "ridefleet",
   offer: "sendwell",
+  stay: "sendwell",
 };
 
 type Outcome = VendorAnswer["outcome"];
@@ -238,11 +246,19 @@ export const stateOf = (events: SubCaseEvent[]): SubCaseState => folded(rules, e
 
 export const reissue = (seconds: number) =>
   received("sub-case.reissue-call", {}, { now: secondsLater(seconds) });
-/** The case was closed, or opened again, so many seconds into the evening. */
-export const standing = (verb: "suspend" | "resume", seconds: number, toldAt = seconds) =>
+/** The case was closed, or opened again, so many seconds into the evening. @param known what the case thinks of the group */
+export const standing = (
+  verb: "suspend" | "resume",
+  seconds: number,
+  toldAt = seconds,
+  known?: Partial<KnownStage>,
+) =>
   received(
     `sub-case.${verb}`,
-    { changedAt: secondsLater(seconds).toISOString() },
+    {
+      changedAt: secondsLater(seconds).toISOString(),
+      ...(known === undefined ? {} : { known: { round: 0, shape: 0, toBook: false, ...known } }),
+    },
     { now: secondsLater(toldAt) },
   );
 export const accept = received("sub-case.accept-offer");
@@ -253,7 +269,8 @@ export const stepsOf = (events: SubCaseEvent[]) =>
   stateOf(events).steps.map(({ name, result }) => `${name} ${result ?? "…"}`);
 export const calls = (vendor: string, verb: VendorVerb, reference: string) => ({
   to: "command" as const,
-  name: `vendor-${vendor}.${verb}`,
+  // Rides are asked of the transport actor, whoever is the vendor.
+  name: verb === "book-ride" || verb === "cancel-ride" ? `transport.${verb}` : `vendor-${vendor}.${verb}`,
   entity: subCaseId,
   data: {
     reference: `${subCaseId}.${reference}`,

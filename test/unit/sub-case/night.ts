@@ -13,7 +13,7 @@ import { evening, folded, received, supervisor, trace } from "../../harness/give
 import { type Turn, type VendorsInMemory, vendorsInMemory } from "../../harness/vendors-in-memory.ts";
 import * as cases from "../case/planned-case.ts";
 import { assign, bookedByPhone, opened, rules, terms } from "./group-story.ts";
-import { letterAfter, NightCase } from "./night-case.ts";
+import { letterAfter, letters, NightCase } from "./night-case.ts";
 
 const live = ["BOOKED", "CHECKED_IN", "CHECKED_OUT", "NO_SHOW"];
 
@@ -40,7 +40,8 @@ export class Night {
   readonly notes: GroupNote[] = [];
   /** What hotels tell of stays: they tell it again whenever they are asked. */
   readonly stays: StayReport[] = [];
-  #waves = 0;
+  /** Once it may have been let go its notes alone don't tell where it stands: the case itself has said so. */
+  #mayNeedNone = false;
   #overrides = 0;
   readonly #refusedAnew = new Set<string>();
   readonly #turns: Turn[] = [];
@@ -52,13 +53,20 @@ export class Night {
     this.state = folded(rules, events, this.state) as SubCaseState;
     for (const { type } of events) this.happened.set(type, (this.happened.get(type) ?? 0) + 1);
     for (const message of events.flatMap((event) => outgoing(event, this.state))) {
-      const [, vendor, verb] = (message.to === "command" && /^vendor-(.+)\.(.+)$/.exec(message.name)) || [];
+      // The transport actor answers as the vendor of rides does.
+      const [, asked, verb] =
+        (message.to === "command" && /^(vendor-.+|transport(?=\.\w+-ride))\.(.+)$/.exec(message.name)) || [];
+      const vendor = asked === "transport" ? "ridefleet" : asked?.slice("vendor-".length);
       if (message.to === "command" && message.name === "review.open") {
         const { origin, occurrence } = message.data as OpenReview;
         this.reviews.push(`${origin} ${occurrence ?? ""}`.trim());
       }
       if (message.to === "command" && message.name === "case.note-group")
         this.#note(message.data as GroupNote);
+      if (message.to === "command" && message.name === "case.replace-group")
+        this.case.toCase.push(
+          received(message.name, { ...(message.data as object), groupId: this.case.groupId }),
+        );
       if (vendor === undefined || message.to !== "command") continue;
       this.commands.push({
         vendor,
@@ -85,9 +93,8 @@ export class Night {
 
   /** The next flight has changed: the group needs a room for so many nights. */
   amend(nights: number): void {
-    const shape = (this.state.shape ?? 0) + 1;
-    const stay = { checkIn: "2026-11-21", checkOut: `2026-11-${21 + nights}`, nights };
-    this.tell("amend-stay", { shape, stay });
+    this.case.reaccommodate(nights);
+    if (nights === 0) this.#mayNeedNone = true;
   }
 
   /** A person finds a room by phone. */
@@ -99,27 +106,39 @@ export class Night {
   override(candidate: HotelCandidate): void {
     const assignment = {
       ...(assign().data as Assignment),
+      ...this.case.need,
       candidates: [candidate],
-      waveId: "XN-WAVE0000",
-      shape: this.state.shape ?? 0,
+      waveId: this.case.state.waveId as string,
     };
     this.tell("override", { overrideId: `XN-OVERRIDE${++this.#overrides}`, assignment });
   }
 
-  /** The wave that the case has asked for, if any, has hotels for whoever waits. */
-  wave(candidates: HotelCandidate[]): void {
-    if (this.case.runWave() !== true) return;
-    const waveId = `XN-WAVE${String(++this.#waves).padStart(4, "0")}`;
-    this.case.toGroup.push(assign({ candidates, waveId }));
+  /** The wave that the case has asked for, if any, has hotels for whoever waits. @param finds another one for whoever has a room */
+  wave(candidates: HotelCandidate[], finds = true, book = true): void {
+    const placing = this.case.runWave(finds, book);
+    if (placing === undefined) return;
+    const { moves, ...given } = placing;
+    const command = assign({ candidates, book, ...given });
+    this.case.toGroup.push(moves ? received("sub-case.override", { assignment: command.data }) : command);
   }
 
-  /** What the case has sent to the group, or is to hear, arrives in any order. */
+  bookRooms(): void {
+    this.case.decide(cases.human("book-rooms", {}));
+  }
+
+  /** What the case has sent to the group, or is to hear, arrives in any order; what cannot be decided yet comes again. */
   hear(which: number): void {
     const { toCase, toGroup } = this.case;
     if (toGroup.length === 0 || (which % 2 === 0 && toCase.length > 0)) this.case.deliver(which);
     else {
       const [command] = toGroup.splice(which % toGroup.length, 1);
-      if (command !== undefined) this.tell(command.name.slice("sub-case.".length), command.data);
+      if (command === undefined) return;
+      try {
+        this.tell(command.name.slice("sub-case.".length), command.data);
+      } catch (error) {
+        if (!(error instanceof NotYet)) throw error;
+        toGroup.push(command);
+      }
     }
   }
 
@@ -274,7 +293,11 @@ export class Night {
   }
 
   async #quiet(): Promise<void> {
-    for (let round = 0; this.state.call !== undefined || this.#underWay() > 0; round++) {
+    for (let round = 0; ; round++) {
+      if (this.state.call === undefined && this.#underWay() === 0) {
+        if (!this.case.waitsForBooking) return;
+        this.bookRooms();
+      }
       if (round > 500) throw new Error("the saga comes to no end");
       if (this.case.toCase.length + this.case.toGroup.length > 0) this.hear(round);
       else if (this.commands.length > 0) await this.carryOut(0, "done", "done");
@@ -314,16 +337,22 @@ export class Night {
     this.#checkCase();
   }
 
-  /** A room is for the nights that are needed, or its hotel has refused them and the case or a person has heard. */
+  /** A room is for the nights that are needed, or another one is being sought, or a person has heard; passengers have been written to. */
   #checkDates(): void {
-    const { status, wanted, assignment, unfit, reservation } = this.state;
+    const { status, wanted, assignment, unfit, reservation, untold } = this.state;
+    if (status === "NOT_REQUIRED" && (wanted?.nights ?? 0) > 0)
+      throw new Error("let go, and there is a night");
     const stands = (status === "OFFER_READY" || status === "RESOLVED") && reservation?.status === "CONFIRMED";
-    if (!stands || wanted === undefined || wanted.checkOut === assignment?.stay.checkOut) return;
+    if (!stands || wanted === undefined) return;
+    if (wanted.nights === 0) throw new Error("a room for no night");
+    if (untold !== undefined) throw new Error("its passengers have not heard of their dates");
+    if (wanted.checkOut === assignment?.stay.checkOut) return;
     if (!unfit)
       throw new Error(
         `${status}: a room until ${assignment?.stay.checkOut}, needed until ${wanted.checkOut}`,
       );
-    if (!this.happened.has("subcase.outgrown")) throw new Error("nobody has heard that the hotel refuses");
+    const told = [...this.reviews, ...this.case.reviews].some((about) => /^(amendment|override)/.test(about));
+    if (!told && !this.case.isToBePlaced) throw new Error("nobody has heard that the hotel refuses");
   }
 
   #toldToCancel(reference: string): boolean {
@@ -336,7 +365,7 @@ export class Night {
     const stayed = reservation?.status === "CHECKED_OUT" || reservation?.status === "NO_SHOW";
     const expected = stayed ? undefined : letters[status];
     this.case.check(expected);
-    if (stayed) return;
+    if (stayed || this.#mayNeedNone || this.case.letter !== expected) return;
     for (const notes of [this.notes, [...this.notes].reverse()]) {
       const letter = letterAfter(notes);
       if (letter !== expected)
@@ -362,13 +391,3 @@ export class Night {
     if (!this.activePayments().includes(own)) throw new Error(`${status}: ${own} is not active`);
   }
 }
-
-/** Where the case must think a group stands that has come to rest; a wave tells the case itself whom it has placed. */
-export const letters: Readonly<Record<string, string>> = {
-  PENDING: "W",
-  OFFER_READY: "B",
-  RESOLVED: "R",
-  DECLINED: "D",
-  FAILED: "F",
-  COMPENSATION_FAILED: "U",
-};

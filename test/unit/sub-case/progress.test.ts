@@ -107,7 +107,7 @@ t.test("a group's row", async (t) => {
   const hold = ended("hold", "REFUSED");
   const again = begun("hold", 2);
   const call = callOf("hold", { tries: 3, doubt: true });
-  t.strictSame(progressItem(groupOf("PROCESSING", [hold, again], call)), {
+  t.strictSame(progressItem(groupOf("PROCESSING", [hold, again], call), at(3)), {
     subCaseUrn: "urn:sub-case:XN-1",
     groupId: "G1",
     status: "PROCESSING",
@@ -124,8 +124,10 @@ t.test("a group's row", async (t) => {
       { stepUrn: "urn:step:XN-STEPHOLD2", name: "hold", startedAt: at(2).toISOString() },
     ],
     waitingFor: { step: "hold", vendor: "stayhub", tries: 3, inDoubt: true, since: at(2).toISOString() },
+    lockedBy: null,
+    lockExpiresAt: null,
   });
-  t.notOk(progressItem(groupOf("OFFER_READY", [hold])).waitingFor, "nothing is waited for");
+  t.notOk(progressItem(groupOf("OFFER_READY", [hold]), at(3)).waitingFor, "nothing is waited for");
 });
 
 t.test("totals", async (t) => {
@@ -183,6 +185,7 @@ t.test("a case's progress, page by page", async (t) => {
   const asked: string[] = [];
   const context = {
     documents,
+    clock: { now: () => at(60) },
     call: async (name: string, { params }: Query) => {
       asked.push(`${name} ${(params as { caseUrn: string }).caseUrn}`);
       if (params.caseUrn !== caseUrn) throw new Problem("not-found/resource", "No such case.");

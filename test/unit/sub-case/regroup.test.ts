@@ -5,7 +5,7 @@ import type { SubCaseEvent } from "../../../actors/sub-case/state.ts";
 import { groupView, manifestItem } from "../../../actors/sub-case/view.ts";
 import { isSessionOf, sessionIdOf } from "../../../schemas/passenger-session.ts";
 import type { Regrouped } from "../../../schemas/regroup.ts";
-import { eventsOf, givenOf, received } from "../../harness/given.ts";
+import { evening, eventsOf, givenOf, received } from "../../harness/given.ts";
 import {
   accept,
   answer,
@@ -99,7 +99,22 @@ t.test("each change once and in order, however it arrives", async (t) => {
 t.test("a wave's choice counts for the group as the wave knew it", async (t) => {
   const once = eventsOf(rules, [opened()], regroup());
   const given = givenOf(t, rules, subCaseId)(...once);
-  given.when(assign({ shape: 0 })).nothing();
+  given
+    .when(assign({ shape: 0 }))
+    .then({ type: "subcase.choice-outgrown" })
+    .sends(stage("W", 0));
+  given
+    .when(received("sub-case.book", { waveId: "XN-WAVE", shape: 0 }))
+    .then({ type: "subcase.choice-outgrown" })
+    .sends(stage("W", 0));
+  given.when(received("sub-case.book", { waveId: "XN-WAVE", shape: 2 })).notYet();
+  givenOf(
+    t,
+    rules,
+    subCaseId,
+  )(...eventsOf(rules, once, away(2)))
+    .when(assign({ shape: 3 }))
+    .notYet();
   given.when(assign({ shape: 2 })).notYet();
   given.when(assign({ shape: 1, book: false })).then({ type: "subcase.assigned" });
   given.when(assign({ book: false })).then({ type: "subcase.assigned" });
@@ -114,8 +129,8 @@ t.test("merged away: nobody is left, and it needs no room", async (t) => {
       .sends()
       .leads({ status: "NOT_REQUIRED", passengers: [], pnrs: [], mergedInto: { groupId: "OTHER" } });
   const state = stateOf(eventsOf(rules, [opened()], away()));
-  t.match(groupView(state), { operationalStatus: "NOT_REQUIRED", mergedInto: "OTHER" });
-  t.match(manifestItem(state, 3), { status: "NOT_REQUIRED", mergedInto: "OTHER", passengers: [] });
+  t.match(groupView(state, evening), { operationalStatus: "NOT_REQUIRED", mergedInto: "OTHER" });
+  t.match(manifestItem(state, 3, evening), { status: "NOT_REQUIRED", mergedInto: "OTHER", passengers: [] });
 });
 
 t.test("in a race with a compensation what the saga gets is given back", async (t) => {
@@ -140,6 +155,24 @@ t.test("in a race with a compensation what the saga gets is given back", async (
   t.match(stateOf(booking), { status: "NOT_REQUIRED", reservation: { status: "CANCELLED" } });
   const inDoubt = eventsOf(rules, story(...done("hold")), away(), answer("book", "in-doubt"));
   t.match(stateOf(inDoubt), { status: "ROLLING_BACK", call: { step: "book", doubt: true } });
+});
+
+t.test("in a race with a compensation whoever comes into the group has a bed, too", async (t) => {
+  const more = regroup({ passengers: [ada, byron, cleo] });
+  const events = eventsOf(rules, story(...done("hold")), more);
+  t.match(stateOf(events), { status: "ROLLING_BACK", released: "REGROUPED", call: { step: "book" } });
+  const back = eventsOf(rules, events, ...done("book", "cancel"));
+  t.match(stateOf(back), {
+    status: "PENDING",
+    round: 2,
+    assignment: undefined,
+    released: undefined,
+    reservation: undefined,
+    passengers: { length: 3 },
+  });
+  t.match(rules.outgoing(back.at(-1) as SubCaseEvent, stateOf(back)), [stage("W", 2)]);
+  const fewer = eventsOf(rules, story(...done("hold")), regroup());
+  t.match(stateOf(fewer), { status: "PROCESSING", passengers: [ada] });
 });
 
 t.test("no room needed any more: everything goes back, in reverse", async (t) => {
@@ -182,7 +215,8 @@ t.test("no room needed any more: everything goes back, in reverse", async (t) =>
   )(opened())
     .when(release)
     .then({ type: "subcase.stay-amended" }, { type: "subcase.not-required" })
-    .sends();
+    // The case may take it to be on its way to a room.
+    .sends(stage("N", 0));
   givenOf(
     t,
     rules,

@@ -169,15 +169,8 @@ t.test("what a later round lacks is an item of its own, and its ride its own", a
     );
   t.match(transport(offered("done")), { status: "booked" });
   t.strictSame(transport(offered("refused")), { status: "declined" });
-  const { steps, ...state } = stateOf(offered("refused"));
-  const none = {
-    ...state,
-    steps: steps.slice(
-      0,
-      steps.findLastIndex(({ name }) => name === "transport"),
-    ),
-  };
-  t.match(offerView(none, 1, undefined), { transport: { status: "pending" } }, "an earlier refusal is over");
+  const asked = eventsOf(rules, refusedOnce, answer("issue-card", "done", { round: 2 }));
+  t.match(stateOf(asked), { call: { step: "transport" }, ride: undefined }, "an earlier refusal is over");
 });
 
 t.test("a person has seen to it: no wave's choice is for the group any more", async (t) => {

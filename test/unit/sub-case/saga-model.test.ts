@@ -8,7 +8,8 @@ import type { HotelCandidate } from "../../../schemas/assignment.ts";
 import type { StayReport } from "../../../schemas/vendor-call.ts";
 import { type Turn, turns } from "../../harness/vendors-in-memory.ts";
 import { cardHotel, hotel } from "./group-story.ts";
-import { letters, Night } from "./night.ts";
+import { Night } from "./night.ts";
+import { letters } from "./night-case.ts";
 
 const hotels = ["astor", "biltmore", "carlton"];
 /** How many hotels there are to try, and which of them take nothing but cards. */
@@ -38,7 +39,11 @@ const action = fc.oneof(
 );
 /** What people, hotels and the case do meanwhile. */
 const event = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("wave" as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant("wave" as const), finds: fc.boolean(), book: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("book-rooms" as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("close" as const, "reopen" as const) }) },
   {
     weight: 2,
@@ -64,7 +69,7 @@ const event = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("by-hand" as const) }) },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant("amend" as const), nights: fc.integer({ min: 1, max: 3 }) }),
+    arbitrary: fc.record({ do: fc.constant("amend" as const), nights: fc.integer({ min: 0, max: 3 }) }),
   },
   {
     weight: 2,
@@ -91,7 +96,9 @@ t.test("whatever vendors, people and the case do", async (t) => {
       case "wake":
         return night.wake();
       case "wave":
-        return night.wave(candidates);
+        return night.wave(candidates, step.finds, step.book);
+      case "book-rooms":
+        return night.bookRooms();
       case "hear":
         return night.hear(step.which);
       case "close":

@@ -380,10 +380,13 @@ t.test("what nobody can do is left out", async (t) => {
     label: "Xenon XN482",
   });
   t.match(request(story(...done("hold", "book", "issue-card"))), {
-    direction: "AIRPORT_TO_HOTEL",
+    vendor: "ridefleet",
+    groupId: "K7QX2M",
+    hotelUrn: "urn:hotel:astor",
     passengers: 2,
-    pickupAt: "2026-11-21T21:40:00.000Z",
-    specialRequirements: ["WHEELCHAIR"],
+    needs: ["WHEELCHAIR"],
+    minutesBeforePickup: 180,
+    seats: { SHUTTLE: 24 },
   });
   t.match(request(story(...done("hold", "book", "issue-card", "book-ride"))), {
     channel: "SMS",

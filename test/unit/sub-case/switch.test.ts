@@ -299,7 +299,7 @@ t.test("what the former hotel keeps is a person's work, and the group goes on", 
         data: { origin: "former-hotel", occurrence: `${subCaseId}.room.1.1` } as never,
       },
       { to: "internal" },
-      { to: "command", name: "vendor-ridefleet.book-ride" },
+      { to: "command", name: "transport.book-ride" },
     );
 });
 

@@ -1,4 +1,5 @@
 // One call for another actor, and the search over all hotel vendors, as tables over vendors in this process.
+import { pino } from "pino";
 import t from "tap";
 import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
 import type { HotelPort } from "../../../actors/vendor-adapter/ports.ts";
@@ -212,7 +213,14 @@ const search: HotelSearch = {
   checkOut: "2026-11-22",
   rooms: 3,
 };
-const offer = (name: string) => ({ name }) as HotelOffer;
+const offer = (name: string) =>
+  ({
+    name,
+    providerOfferId: name,
+    coordinates: { latitude: 40.66, longitude: -73.8 },
+    nightlyRateMinor: 10_000,
+    currency: "USD",
+  }) as HotelOffer;
 type Search = Pick<HotelPort, "search">;
 const offering = (...names: string[]): Search => ({
   search: async () => ({ outcome: "done", offers: names.map(offer) }),
@@ -227,6 +235,11 @@ const silent: Search = {
 const broken: Search = {
   search: async () => ({ outcome: "unavailable", detail: "the vendor answered 500" }),
 };
+const throwing: Search = {
+  search: async () => {
+    throw new TypeError("chain.toLowerCase is not a function");
+  },
+};
 const refusing: Search = {
   search: async () => ({ outcome: "refused", code: "NOT_AUTHORISED", detail: "no" }),
 };
@@ -235,7 +248,8 @@ t.test("a search asks everybody at once and names who said nothing", async (t) =
   // The time-box alone keeps no process alive.
   const alive = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(alive));
-  const options = { timeBoxMs: 60, traceparent: trace.traceparent };
+  const log = pino({ level: "silent" });
+  const options = { timeBoxMs: 60, traceparent: trace.traceparent, log };
   const table: [string, [string, Search][], string[], object[]][] = [
     ["nobody to ask", [], [], []],
     [
@@ -265,6 +279,15 @@ t.test("a search asks everybody at once and names who said nothing", async (t) =
       ],
       ["z"],
       [{ failedDomain: "a", detail: "the vendor answered 500" }],
+    ],
+    [
+      "one cannot even be asked",
+      [
+        ["a", throwing],
+        ["b", offering("z")],
+      ],
+      ["z"],
+      [{ failedDomain: "a", detail: "It could not be asked, or its answer not be read." }],
     ],
     [
       "all fail",

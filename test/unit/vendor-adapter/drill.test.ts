@@ -17,8 +17,8 @@ const search: HotelSearch = {
   rooms: 3,
 };
 
-const offers = async (): Promise<HotelOffer[]> => {
-  const found = await drillHotels.port.search(search, trace);
+const offers = async (airport = search.airport): Promise<HotelOffer[]> => {
+  const found = await drillHotels.port.search({ ...search, airport }, trace);
   if (found.outcome !== "done") throw new Error(found.detail);
   return found.offers;
 };
@@ -93,6 +93,14 @@ t.test("its hotels lie around the airport, and none is real", async (t) => {
   t.ok(all.every(({ vendor, name }) => vendor === "drill" && name.startsWith("Drill ")));
   t.same(new Set(all.map(({ stars }) => stars)), new Set([2, 3, 4, 5]));
   t.ok(all.every(({ coordinates }) => Math.abs(coordinates.latitude - search.coordinates.latitude) < 0.2));
+});
+
+t.test("its prices are in the currency that a policy's limit has there", async (t) => {
+  const cheapest = async (airport: string) => (await offers(airport)).find(({ stars }) => stars === 2);
+  t.match(await cheapest("JFK"), { currency: "USD", nightlyRateMinor: 6_900 });
+  t.match(await cheapest("LHR"), { currency: "GBP", nightlyRateMinor: 5_220 });
+  t.match(await cheapest("HND"), { currency: "JPY", nightlyRateMinor: 10_560 });
+  t.match(await cheapest("KTM"), { currency: "USD", nightlyRateMinor: 6_900 }, "where no rate is known");
 });
 
 t.test("nothing of a drill leaves the house", async (t) => {

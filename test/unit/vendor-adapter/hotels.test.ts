@@ -1,4 +1,5 @@
 // The offers that operators' searches are answered from, and the hotels that an airline knows, as tables.
+import { pino } from "pino";
 import t from "tap";
 import { hotelsTold, merged } from "../../../actors/vendor-adapter/catalogue.ts";
 import { OfferCache } from "../../../actors/vendor-adapter/recent-offers.ts";
@@ -6,6 +7,7 @@ import type { HotelSource } from "../../../actors/vendor-adapter/search.ts";
 import type { HotelOffer, HotelSearch } from "../../../schemas/hotel.ts";
 import { evening, secondsLater, trace } from "../../harness/given.ts";
 
+const log = pino({ level: "silent" });
 const offer = (vendor: string, providerHotelId: string, more: Partial<HotelOffer> = {}): HotelOffer => ({
   vendor,
   providerOfferId: `${vendor}-${providerHotelId}`,
@@ -52,7 +54,7 @@ t.test("a vendor is asked once a minute", async (t) => {
   });
   const sources = ["stayhub", "roomlink", "direct"].map(source);
   const cache = new OfferCache({ now: () => now }, () => hears);
-  const options = { timeBoxMs: 1000, traceparent: trace.traceparent };
+  const options = { timeBoxMs: 1000, traceparent: trace.traceparent, log };
   const ask = async (more: Partial<HotelSearch> = {}, tenant = "XN") => {
     asked.length = 0;
     const { recent } = await cache.search(tenant, sources, search(more), options);

@@ -108,6 +108,8 @@ t.test("what a search is refused for", async (t) => {
       asked.push([name, query]);
       return answers[name];
     },
+    // In New York it is still the 21st.
+    clock: { now: () => new Date("2026-11-22T02:00:00Z") },
   } as unknown as ActorContext;
   const body: HotelSearchBody = { checkIn: "2026-12-30", nights: 3, rooms: 2 };
   const search = (more: Partial<HotelSearchBody>, airport?: string) =>
@@ -123,6 +125,8 @@ t.test("what a search is refused for", async (t) => {
     [{ airport: "LHR", caseUrn: "urn:case:XN-1" }, undefined, "validation/body", "/airport"],
     [{ airport: "JFK" }, "LHR", "auth/foreign-airport"],
     [{ airport: "JFK", tier: "CREW" }, undefined, "not-found/resource"],
+    [{ airport: "JFK", checkIn: "2026-11-19" }, undefined, "validation/body", "/checkIn"],
+    [{ airport: "JFK", checkIn: "2027-11-22" }, undefined, "validation/body", "/checkIn"],
   ];
   for (const [more, scope, code, pointer] of table) {
     const problem = await search(more, scope).catch((error) => error);
@@ -163,6 +167,12 @@ t.test("savings: what a contract is compared with", async (t) => {
   const stars = (name: string, nightlyRateMinor: number, more: Partial<HotelOffer> = {}) =>
     offer("stayhub", name, { nightlyRateMinor, ...more });
   const table: [what: string, HotelOffer[], number | undefined, string?][] = [
+    [
+      "what is sold out is on no market",
+      [offer("stayhub", "astor", { nightlyRateMinor: 12_000, roomsLeft: 0 }), stars("fair", 9_000)],
+      54_000,
+      "SAME_STARS",
+    ],
     [
       "the cheapest vendor's offer of the same hotel, whatever other hotels ask",
       [

@@ -12,6 +12,7 @@ import {
   overrideMadeBy,
 } from "../../../actors/wave/override.ts";
 import { standingOverrides } from "../../../actors/wave/override-state.ts";
+import { newestOfEach, savingsView } from "../../../actors/wave/queries.ts";
 import { evolve, type WaveState } from "../../../actors/wave/state.ts";
 import type { GroupStanding } from "../../../schemas/group-note.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
@@ -102,6 +103,43 @@ t.test("past the policy's gates, at the cheapest vendor that has the rooms", asy
   t.equal(decideOverride(wave, chosen(), facts({ terms: byHand })).order.assignment.book, false);
   const failed = facts({ terms: byHand, standing: { status: "FAILED", settled: false } });
   t.equal(decideOverride(wave, chosen(), failed).order.assignment.book, true);
+});
+
+/** This wave after the choice was carried out. */
+const carriedOut = (over: WaveState, command: ReturnType<typeof chosen>): WaveState => {
+  const { event, order } = decideOverride(over, command, facts());
+  const { overrideId } = order;
+  const note = received("wave.note-override", { overrideId, outcome: "DONE", state: "OFFER_READY" });
+  return decideNoteOverride(evolve(over, event), note).reduce<WaveState>(evolve, evolve(over, event));
+};
+
+t.test("of two waves and a choice the last one is shown", async (t) => {
+  const later = { ...wave, completedAt: secondsLater(120) };
+  const hotelNow = (waves: WaveState[]) =>
+    newestOfEach(waves).find(({ groupId }) => groupId === "G1")?.hotelUrn;
+  const choiceAt = (seconds: number) => chosen({}, { id: `choice ${seconds}`, now: secondsLater(seconds) });
+  const table: [string, WaveState[], string][] = [
+    ["the first wave's", [wave], "near"],
+    ["the choice over it", [carriedOut(wave, choiceAt(60))], "far"],
+    ["another wave since", [carriedOut(wave, choiceAt(60)), later], "near"],
+    ["a choice over the first wave since", [carriedOut(wave, choiceAt(180)), later], "far"],
+    ["a choice over the second", [wave, carriedOut(later, choiceAt(180))], "far"],
+  ];
+  for (const [what, waves, hotel] of table) t.equal(hotelNow(waves), hotelOf(hotel), what);
+  t.equal(newestOfEach([wave, later]).length, 2, "each group once");
+});
+
+t.test("a contract's room that somebody has chosen another hotel over saves nothing", async (t) => {
+  const sold = wave.allocations.map((one) => ({
+    ...one,
+    marketTotalMinor: one.totalMinor + 1000,
+    marketBasis: "SAME_STARS" as const,
+  }));
+  const saving = { ...wave, allocations: sold };
+  const saved = (over: WaveState) => savingsView(over).savingsVersusMarket;
+  t.strictSame(saved(saving), [{ currency: "USD", amountMinor: 2000 }]);
+  t.strictSame(saved(carriedOut(saving, chosen())), [{ currency: "USD", amountMinor: 1000 }]);
+  t.strictSame(saved(wave), undefined);
 });
 
 t.test("what it is refused for", async (t) => {

@@ -1,12 +1,14 @@
 // A wave's decision as tables: what it keeps, the terms that each group's saga gets, and what it sends in which order.
 import t from "tap";
+import { waveGroupsMax } from "../../../actors/case/capacity.ts";
+import { offersMax } from "../../../actors/vendor-adapter/sound-offers.ts";
 import { decideWave, outgoingOf } from "../../../actors/wave/decide.ts";
 import type { WaveInput } from "../../../actors/wave/gather.ts";
 import { evolve, keptResult } from "../../../actors/wave/state.ts";
 import type { AllocationResult, GroupNeed } from "../../../schemas/allocation.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
-import type { Tier } from "../../../schemas/vocabulary.ts";
+import { amenities, type Tier } from "../../../schemas/vocabulary.ts";
 import { alike, evening, received, secondsLater } from "../../harness/given.ts";
 import { group } from "../../harness/group-needs.ts";
 import { policy } from "../../harness/policies.ts";
@@ -305,4 +307,34 @@ t.test("what a wave sends: the case knows before its groups report", async (t) =
   });
   const [, review] = outgoingOf("XN-WAVE", none);
   t.match(review, { data: { affectedGroups: ["G1", "G2", "G3"], detail: / No answer from roomlink\.$/ } });
+});
+
+t.test("the largest wave over the wordiest vendors fits into one document", async (t) => {
+  const tiers = ["FIRST", "PREMIUM_ECONOMY", "ECONOMY", "CREW"] as const;
+  const groups = Array.from({ length: waveGroupsMax }, (_, i) =>
+    group(`G${String(i).padStart(16, "0")}`, { tier: tiers[i % 4] as Tier }),
+  );
+  const long = (text: string, length: number) => text.padEnd(length, "x");
+  const offers = Array.from({ length: 3 * offersMax }, (_, i) =>
+    offer(long(`hotel ${i}`, 200), {
+      vendor: `vendor${i % 3}`,
+      providerOfferId: long(`rate ${i}`, 400),
+      providerHotelId: `h${i}`,
+      masterHotelId: `m${i}`,
+      address: long(`${i} street`, 370),
+      amenities: [...amenities],
+      nightlyRateMinor: 9_000 + i,
+      // Ranked in each pass all the same.
+      roomsLeft: i % 10 === 0 ? 60 : 0,
+    }),
+  );
+  const policies = Object.fromEntries(tiers.map((tier) => [tier, policy()]));
+  const wave = decideWave(run, input(groups, offers, policies));
+  t.equal(wave.assignments.length, waveGroupsMax);
+  t.equal(wave.assignments[0]?.assignment.candidates.length, 4);
+  const bytes = JSON.stringify([
+    wave.event.data,
+    ...outgoingOf("XN-WAVE", wave).map((one) => JSON.stringify(one)),
+  ]);
+  t.ok(bytes.length < 15 * 1024 * 1024, `${bytes.length} bytes`);
 });
