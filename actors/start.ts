@@ -8,6 +8,7 @@ import { auditActor } from "./audit/service.ts";
 import { caseActor } from "./case/service.ts";
 import { contractActor } from "./contract/service.ts";
 import { identityActor } from "./identity/service.ts";
+import { metricsActor } from "./metrics/service.ts";
 import { policyActor } from "./policy/service.ts";
 import { reviewActor } from "./review/service.ts";
 import { systemClock } from "./runtime/clock.ts";
@@ -16,6 +17,7 @@ import { faultsOf } from "./runtime/faults.ts";
 import { type ActorContext, type ActorFactory, callThrough, hostActor } from "./runtime/host.ts";
 import { stagingService } from "./runtime/staging.ts";
 import { subCaseActor } from "./sub-case/service.ts";
+import { transportActor } from "./transport/service.ts";
 import { vendorAdapterActor } from "./vendor-adapter/service.ts";
 import { waveActor } from "./wave/service.ts";
 import { webhookActor } from "./webhook/service.ts";
@@ -24,12 +26,14 @@ import { webhookActor } from "./webhook/service.ts";
 export const actorFactories: Readonly<Record<string, ActorFactory>> = {
   identity: identityActor,
   audit: auditActor,
+  metrics: metricsActor,
   policy: policyActor,
   contract: contractActor,
   case: caseActor,
   "sub-case": subCaseActor,
   wave: waveActor,
   review: reviewActor,
+  transport: transportActor,
   webhook: webhookActor,
   "vendor-adapter": vendorAdapterActor,
 };

@@ -18,6 +18,8 @@ export interface HotelCandidate {
   rooms: number;
   /** Straight line from the airport; absent where the place is not known. */
   distanceKm?: number;
+  /** Of a direct contract as the wave chose it first: what the market asked there and then for a room and night. */
+  marketNightlyMinor?: number;
   /** How this hotel is paid: against the airline's guarantee, or with a card issued for the stay. */
   payment: PaymentMethod;
 }

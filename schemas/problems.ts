@@ -36,6 +36,7 @@ export const problems = {
   "validation/query": kind(400, "A query parameter is not valid"),
   "validation/captcha": kind(400, "The captcha was not accepted", "after_reload"),
   "validation/body": kind(422, "The body is not valid"),
+  "validation/kpi": kind(422, "Not in the catalogue of figures"),
   "validation/too-large": kind(413, "The body is too large"),
   "validation/not-acceptable": kind(406, "None of the accepted media types is produced here"),
   "validation/media-type": kind(415, "This media type is not taken here"),

@@ -15,7 +15,11 @@ export const RegisterTenant = Type.Object({
 });
 export type RegisterTenant = Static<typeof RegisterTenant>;
 
-const Minutes = Type.Number({ minimum: 0.01, maximum: 10_080, description: "Parts of a minute are for tests." });
+const Minutes = Type.Number({
+  minimum: 0.01,
+  maximum: 10_080,
+  description: "Parts of a minute are for tests.",
+});
 
 /** The data of `identity.set-review-sla`: minutes per priority; those left out stay as they are. */
 export const SetReviewSla = Type.Object(

@@ -1,6 +1,5 @@
 /** Owns the wire shapes of ground transport (contract, "Transport"): segments, what changes them, and what actors tell each other of rides. */
 import Type, { type Static } from "typebox";
-import { GroupId } from "./vocabulary.ts";
 import { Concurrency } from "./concurrency.ts";
 import type { CaseKind } from "./drill.ts";
 import type { Coordinates } from "./hotel.ts";
@@ -9,6 +8,7 @@ import { Urn } from "./urn.ts";
 import {
   type Direction,
   directions,
+  GroupId,
   Reason,
   Timestamp,
   type VehicleType,

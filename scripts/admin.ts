@@ -9,6 +9,7 @@ import { checkSubcommands } from "./administration/check.ts";
 import type { InstanceClient } from "./administration/client.ts";
 import { deadLetterSubcommands } from "./administration/dead-letters.ts";
 import { keySubcommands } from "./administration/keys.ts";
+import { metricsSubcommands } from "./administration/metrics.ts";
 import { operatorSubcommands } from "./administration/operators.ts";
 import { partnerSubcommands } from "./administration/partners.ts";
 import type { Reach, Subcommand } from "./administration/subcommand.ts";
@@ -28,6 +29,7 @@ const subcommands: Record<string, Subcommand> = {
   ...deadLetterSubcommands,
   ...checkSubcommands,
   ...auditSubcommands,
+  ...metricsSubcommands,
 };
 
 const help = `Usage: scripts/admin <command> [options]

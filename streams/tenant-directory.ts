@@ -1,5 +1,6 @@
 /** Owns what every process knows of the airlines: kept in the platform database, announced through the `tenants` bucket. */
 import type { Logger } from "pino";
+import type { ReviewSla } from "../schemas/review.ts";
 import { watchBucket } from "./bucket.ts";
 import type { Streams } from "./connection.ts";
 
@@ -12,6 +13,8 @@ export interface Tenant {
   passengerHosts: string[];
   /** ISO 3166-1 alpha-2; its currency is the fallback for rates. */
   homeCountry: string;
+  /** How long review items may stay unresolved; absent: the contract's example. */
+  reviewSla?: ReviewSla;
 }
 
 export interface TenantDirectory {

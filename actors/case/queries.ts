@@ -245,7 +245,9 @@ export const caseQueries = (context: ActorContext) => {
         ...(state.kind === undefined ? {} : { kind: state.kind }),
         closed: state.status === "CLOSED",
         policies: bindingPolicies(policiesNow(state, found), state.relaxations),
-        ...(state.relaxations === undefined ? {} : { relaxed: state.relaxations.map(({ fields }) => fields) }),
+        ...(state.relaxations === undefined
+          ? {}
+          : { relaxed: state.relaxations.map(({ fields }) => fields) }),
         groups: needs(named ?? [...again, ...waiting].slice(0, waveGroupsMax)),
         again: needs(again).map(({ groupId }) => groupId),
       };

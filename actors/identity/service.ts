@@ -101,6 +101,7 @@ export const identityActor = (context: ActorContext): Actor => {
     },
     commands: {
       "register-tenant": (command) => register.register(command),
+      "set-review-sla": (command) => register.setReviewSla(command),
       "authenticate-partner": async ({ data }) => ({
         ok: await authenticatePartner(context, data as { clientId: string; clientSecret: string }),
       }),

@@ -2,7 +2,8 @@
 import type { Collection } from "mongodb";
 import type { Command, EventRecord, Reply } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
-import { airlineCodePattern, RegisterTenant } from "../../schemas/tenant.ts";
+import { reviewSlaDefault } from "../../schemas/review.ts";
+import { airlineCodePattern, RegisterTenant, SetReviewSla } from "../../schemas/tenant.ts";
 import { urn } from "../../schemas/urn.ts";
 import { publish } from "../../streams/publish.ts";
 import { internalSubject } from "../../streams/subjects.ts";
@@ -25,6 +26,8 @@ interface TenantDocument extends Profile {
   revision: number;
   /** What the last change was, until the audit has it. */
   unaudited?: {
+    /** Absent: a registration. */
+    action?: string;
     before: Profile | null;
     at: Date;
     principal: Command["principal"];
@@ -36,18 +39,21 @@ interface TenantDocument extends Profile {
 /** One airline per passenger host: the host alone says whose passenger is asking. */
 const indexes = [{ name: "host", key: { passengerHosts: 1 }, unique: true, sparse: true }] as const;
 const checkTenant = checkedBy(RegisterTenant);
+const checkSla = checkedBy(SetReviewSla);
 const code = new RegExp(airlineCodePattern);
 
-const tenantOf = ({ _id, name, passengerHosts = [], homeCountry }: TenantDocument): Tenant => ({
+const tenantOf = ({ _id, name, passengerHosts = [], homeCountry, reviewSla }: TenantDocument): Tenant => ({
   code: _id,
   name,
   passengerHosts,
   homeCountry,
+  ...(reviewSla === undefined ? {} : { reviewSla }),
 });
-const profileOf = ({ name, passengerHosts, homeCountry }: TenantDocument): Profile => ({
+const profileOf = ({ name, passengerHosts, homeCountry, reviewSla }: Profile): Profile => ({
   name,
   ...(passengerHosts === undefined ? {} : { passengerHosts }),
   homeCountry,
+  ...(reviewSla === undefined ? {} : { reviewSla }),
 });
 
 export class TenantRegister {
@@ -81,8 +87,27 @@ export class TenantRegister {
       ...(passengerHosts.length === 0 ? {} : { passengerHosts }),
       homeCountry,
     };
+    return this.#change(command, (found) =>
+      profileOf({ ...wanted, ...(found?.reviewSla === undefined ? {} : { reviewSla: found.reviewSla }) }),
+    );
+  }
+
+  /**
+   * Minutes per priority that the airline's review items may stay unresolved. Deadlines that run already stay.
+   * @throws Problem validation/body, not-found/resource, conflict/concurrent-write
+   */
+  async setReviewSla(command: Command): Promise<Reply<Tenant>> {
+    const minutes = checkSla(command.data);
+    return this.#change(command, (found) => {
+      if (found === null) throw new Problem("not-found/resource", "No such airline. Register it first.");
+      return profileOf({ ...found, reviewSla: { ...reviewSlaDefault, ...found.reviewSla, ...minutes } });
+    });
+  }
+
+  async #change(command: Command, wanted: (found: TenantDocument | null) => Profile): Promise<Reply<Tenant>> {
     for (let race = 0; race < racesMax; race++) {
-      const document = await this.#put(command, wanted);
+      const found = await this.#collection.findOne({ _id: command.tenant });
+      const document = await this.#put(command, found, wanted(found));
       if (document === undefined) continue;
       await this.#tell(document);
       return { ok: tenantOf(document), version: document.revision };
@@ -95,8 +120,11 @@ export class TenantRegister {
   }
 
   /** Undefined when another writer was first. */
-  async #put(command: Command, wanted: Profile): Promise<TenantDocument | undefined> {
-    const found = await this.#collection.findOne({ _id: command.tenant });
+  async #put(
+    command: Command,
+    found: TenantDocument | null,
+    wanted: Profile,
+  ): Promise<TenantDocument | undefined> {
     if (found !== null && same(profileOf(found), wanted)) return found;
     const { principal, correlationUrn, traceparent } = command;
     const document: TenantDocument = {
@@ -104,6 +132,7 @@ export class TenantRegister {
       ...wanted,
       revision: (found?.revision ?? 0) + 1,
       unaudited: {
+        action: command.name,
         before: found === null ? null : profileOf(found),
         at: this.#context.clock.now(),
         principal,
@@ -146,7 +175,8 @@ export class TenantRegister {
   async #audit(document: TenantDocument): Promise<void> {
     const { _id, revision, unaudited } = document;
     if (unaudited === undefined) return;
-    const { before, at, principal, correlationUrn, traceparent } = unaudited;
+    const { action = "identity.register-tenant", before, at, principal } = unaudited;
+    const { correlationUrn, traceparent } = unaudited;
     const event: EventRecord = {
       urn: urn("event", derivedId(_id, `tenant:${revision}`, at)),
       type: "audit.recorded",
@@ -156,7 +186,7 @@ export class TenantRegister {
       traceparent,
       data: {
         entityUrn: urn("airline", _id),
-        action: "identity.register-tenant",
+        action,
         principal: principal.urn,
         surface: principal.surface,
         role: principal.role,

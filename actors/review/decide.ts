@@ -1,14 +1,21 @@
 /** Owns the rules of manual review items: when one is opened, who may work it, and what a missed deadline does. */
 import { decodeTime } from "ulid";
-import type { Principal } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
-import type { OpenReview } from "../../schemas/review.ts";
+import { type OpenReview, type ReviewSla, reviewSlaDefault } from "../../schemas/review.ts";
 import { tenantOfId } from "../../schemas/urn.ts";
 import { priorityOf } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
-import { raised } from "./sla.ts";
+import {
+  actionOf,
+  beginAction,
+  lostWithCase,
+  noteAction,
+  requireNotAnothers,
+  type Targets,
+} from "./actions.ts";
+import { deadlineAfter, raised } from "./sla.ts";
 import type { ReviewEvent, ReviewItem } from "./state.ts";
 
 /**
@@ -28,23 +35,41 @@ export const reviewIdOf = (data: OpenReview): string => {
   return derivedId(tenant, seed, new Date(decodeTime(caseId.slice(tenant.length + 1))));
 };
 
+/** What is read for a decision. */
+export interface ReviewTerms {
+  /** The airline's. */
+  sla: ReviewSla;
+  /** Absent: not asked. */
+  caseIsOpen?: boolean;
+  /** Of an action: the groups that it is for, or why it would be refused. */
+  targets?: Targets | Problem;
+}
+
 /** @throws Problem not-found/resource, auth/foreign-airport, conflict/state */
 export const decideReview = (
   state: ReviewItem | undefined,
   command: Received,
-  caseIsOpen?: unknown,
+  gathered?: unknown,
 ): ReviewEvent[] => {
+  const { sla, caseIsOpen, targets = [] } = (gathered ?? { sla: reviewSlaDefault }) as ReviewTerms;
   if (command.name === "review.open")
-    return open(state, command as Received<OpenReview>, caseIsOpen !== false);
+    return open(state, command as Received<OpenReview>, { caseIsOpen: caseIsOpen !== false, sla });
   if (state === undefined) throw new Problem("not-found/resource", "No such review item.");
   requireAirport(command.principal, state.airport);
   if (caseIsOpen === false && command.principal.surface !== "system")
     throw new Problem("conflict/state", "The case is closed and takes no further change.", {
       state: "CLOSED",
     });
+  if (actionOf(command) !== undefined) return beginAction(state, command, targets);
   switch (command.name) {
     case "review.claim":
       return claim(state, command);
+    case "review.assign":
+      return assign(state, command as Received<{ userUrn: string; reason: string }>);
+    case "review.release":
+      return release(state, command);
+    case "review.escalate":
+      return escalate(state, command as Received<{ reason: string }>, sla);
     case "review.resolve":
       return resolve(state, command as Received<{ resolution: string; reason: string }>);
     case "review.note-group-housed":
@@ -52,9 +77,14 @@ export const decideReview = (
     case "review.withdraw":
       return withdraw(state, command as Received<{ reason: string; changedAt: string }>);
     case "review.reinstate":
-      return reinstate(state, command as Received<{ changedAt: string }>);
+      return reinstate(state, command as Received<{ changedAt: string }>, sla);
+    case "review.note-action":
+      return noteAction(state, command, {
+        settle: (after, groupId) => groupSettled(after, command, groupId),
+        reinstated: reinstated(state, command, sla),
+      });
     case "review.breach-sla":
-      return breachSla(state, command as Received<{ dueAt: string }>);
+      return breachSla(state, command as Received<{ dueAt: string }>, sla);
     default:
       throw new Error(`review takes no command ${command.name}`);
   }
@@ -64,7 +94,7 @@ export const decideReview = (
 const open = (
   state: ReviewItem | undefined,
   { data, tenant, principal, now }: Received<OpenReview>,
-  caseIsOpen: boolean,
+  { caseIsOpen, sla }: { caseIsOpen: boolean; sla: ReviewSla },
 ): ReviewEvent[] => {
   if (state !== undefined) return [];
   if (tenantOfId(data.caseId) !== tenant) {
@@ -72,7 +102,8 @@ const open = (
   }
   const { occurrence: _occurrence, priority = priorityOf[data.category], ...rest } = data;
   const listKey = `${now.toISOString()}/${reviewIdOf(data)}`;
-  const opened: ReviewEvent = { type: "review.opened", data: { ...rest, priority, listKey, at: now } };
+  const dueAt = deadlineAfter(sla, priority, now);
+  const opened: ReviewEvent = { type: "review.opened", data: { ...rest, priority, listKey, at: now, dueAt } };
   if (caseIsOpen) return [opened];
   // It comes late: kept for the day that the case is opened again.
   const reason = "The case was closed before this was told.";
@@ -80,17 +111,55 @@ const open = (
   return [opened, { type: "review.resolved", data: { by, resolution: closedCase, reason, at: now } }];
 };
 
-const claim = (state: ReviewItem, { principal, now }: Received): ReviewEvent[] => {
+const claim = (state: ReviewItem, command: Received): ReviewEvent[] => {
+  const { principal, now } = command;
   if (state.status === "CLAIMED" && state.assignedTo === principal.urn) return [];
-  mustBeOpenTo(principal, state);
+  requireNotAnothers(command, state);
   return [{ type: "review.claimed", data: { by: principal.urn, at: now } }];
+};
+
+/** A supervisor gives the item to somebody, also when another has claimed it. */
+const assign = (
+  state: ReviewItem,
+  { data, principal, now }: Received<{ userUrn: string; reason: string }>,
+): ReviewEvent[] => {
+  const { userUrn, reason } = data;
+  if (state.status === "CLAIMED" && state.assignedTo === userUrn) return [];
+  if (state.status === "RESOLVED") throw wasResolved(state);
+  return [{ type: "review.assigned", data: { to: userUrn, by: principal.urn, reason, at: now } }];
+};
+
+/** Whoever has claimed it leaves it to others. */
+const release = (state: ReviewItem, command: Received): ReviewEvent[] => {
+  if (state.status === "OPEN") return [];
+  requireNotAnothers(command, state);
+  return [{ type: "review.released", data: { by: command.principal.urn } }];
+};
+
+const wasResolved = ({ resolution }: Extract<ReviewItem, { status: "RESOLVED" }>): Problem =>
+  new Problem("conflict/state", `This item was resolved as ${resolution}.`, { state: "RESOLVED" });
+
+/** One level up, by the clock of that level; nobody gets more time by it than they had. */
+const escalate = (
+  state: ReviewItem,
+  { data, principal, now }: Received<{ reason: string }>,
+  sla: ReviewSla,
+): ReviewEvent[] => {
+  if (state.status === "RESOLVED") throw wasResolved(state);
+  const said = { by: principal.urn, reason: data.reason, at: now };
+  const priority = raised(state.priority);
+  if (priority === undefined) return [{ type: "review.escalated", data: said }];
+  const byClock = deadlineAfter(sla, priority, now);
+  const dueAt = new Date(Math.min(byClock.getTime(), state.dueAt.getTime()));
+  return [{ type: "review.escalated", data: { ...said, raised: { priority, dueAt } } }];
 };
 
 /** Whoever resolves an item that nobody has claimed works it in that one step. */
 const resolve = (
   state: ReviewItem,
-  { data, principal, now }: Received<{ resolution: string; reason: string }>,
+  command: Received<{ resolution: string; reason: string }>,
 ): ReviewEvent[] => {
+  const { data, principal, now } = command;
   const { resolution, reason } = data;
   if (
     state.status === "RESOLVED" &&
@@ -100,15 +169,25 @@ const resolve = (
   ) {
     return [];
   }
-  mustBeOpenTo(principal, state);
+  requireNotAnothers(command, state);
   return [{ type: "review.resolved", data: { by: principal.urn, resolution, reason, at: now } }];
 };
 
-/** A deadline that has been moved or met since its timer was set is nothing. */
-const breachSla = (state: ReviewItem, { data, now }: Received<{ dueAt: string }>): ReviewEvent[] => {
+/**
+ * A deadline that has been moved or met since its timer was set is nothing. The next one counts from the one that was missed,
+ * not from now: a night without the service doesn't make anyone wait longer.
+ */
+const breachSla = (
+  state: ReviewItem,
+  { data, now }: Received<{ dueAt: string }>,
+  sla: ReviewSla,
+): ReviewEvent[] => {
   if (state.status === "RESOLVED" || state.overdue) return [];
   if (state.dueAt.toISOString() !== data.dueAt || now < state.dueAt) return [];
-  return [{ type: "review.sla-breached", data: { raisedTo: raised(state.priority) } }];
+  const priority = raised(state.priority);
+  if (priority === undefined) return [{ type: "review.sla-breached", data: {} }];
+  const dueAt = deadlineAfter(sla, priority, state.dueAt);
+  return [{ type: "review.sla-breached", data: { raised: { priority, dueAt } } }];
 };
 
 /** Only these are about a room; a card or a ride is missing all the same. */
@@ -139,9 +218,18 @@ const concerns = (item: ReviewItem, resolution: GroupSettled["resolution"]): boo
 };
 
 /** Automation or a regrouping has settled it: when that holds for each group there is nothing left for a person to do. */
-const noteHoused = (state: ReviewItem, { data, principal, now }: Received<GroupSettled>): ReviewEvent[] => {
-  const { groupId, resolution } = data;
+const noteHoused = (state: ReviewItem, command: Received<GroupSettled>): ReviewEvent[] => {
+  const { groupId, resolution } = command.data;
   if (state.status === "RESOLVED" || !concerns(state, resolution)) return [];
+  return groupSettled(state, command, groupId, resolution);
+};
+
+const groupSettled = (
+  state: ReviewItem,
+  { principal, now }: Received,
+  groupId: string,
+  resolution?: GroupSettled["resolution"],
+): ReviewEvent[] => {
   if (!state.affectedGroups.includes(groupId) || state.housedGroups.includes(groupId)) return [];
   const noted: ReviewEvent = { type: "review.group-housed", data: { groupId } };
   const left = state.affectedGroups.filter((one) => one !== groupId && !state.housedGroups.includes(one));
@@ -172,23 +260,19 @@ const withdraw = (
 };
 
 /** The case is open again: what the closing took off the desks is there as before, with a new deadline. */
-const reinstate = (state: ReviewItem, { data, now }: Received<{ changedAt: string }>): ReviewEvent[] => {
+const reinstate = (
+  state: ReviewItem,
+  command: Received<{ changedAt: string }>,
+  sla: ReviewSla,
+): ReviewEvent[] => {
+  const { data } = command;
   if (!isNewer(state, data.changedAt)) return [];
   const noted: ReviewEvent = { type: "review.case-noted", data: { changedAt: new Date(data.changedAt) } };
   const closed = state.status === "RESOLVED" && state.resolution === closedCase;
-  return closed ? [noted, { type: "review.reinstated", data: { at: now } }] : [noted];
+  return closed ? [noted, ...lostWithCase(state), reinstated(state, command, sla)] : [noted];
 };
 
-const mustBeOpenTo = (principal: Principal, state: ReviewItem): void => {
-  if (state.status === "RESOLVED") {
-    throw new Problem("conflict/state", `This item was resolved as ${state.resolution}.`, {
-      state: state.status,
-    });
-  }
-  if (state.status === "CLAIMED" && state.assignedTo !== principal.urn) {
-    throw new Problem("conflict/state", "Another operator has claimed this item.", {
-      state: state.status,
-      lockedBy: state.assignedTo,
-    });
-  }
-};
+const reinstated = ({ priority }: ReviewItem, { now }: Received, sla: ReviewSla): ReviewEvent => ({
+  type: "review.reinstated",
+  data: { dueAt: deadlineAfter(sla, priority, now) },
+});

@@ -1,11 +1,14 @@
 /** Wires the review actor: what automation could not settle, until a person has. */
 import type { Document } from "mongodb";
-import type { OpenReview, ReviewSettled } from "../../schemas/review.ts";
+import { type OpenReview, type ReviewSettled, reviewSlaDefault } from "../../schemas/review.ts";
 import { urn } from "../../schemas/urn.ts";
 import { causedId } from "../runtime/clock.ts";
-import type { AuditNote, Change, Decider, Outgoing, Timer } from "../runtime/decider.ts";
+import type { AuditNote, Change, Decider, Outgoing, Received, Timer } from "../runtime/decider.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
-import { decideReview, reviewIdOf } from "./decide.ts";
+import { type ReviewAction, stateOf } from "./action-state.ts";
+import { actionOf, actionVerbs, gatherTargets } from "./actions.ts";
+import { carryOut } from "./carry-out.ts";
+import { decideReview, type ReviewTerms, reviewIdOf } from "./decide.ts";
 import { reviewIndexes, reviewQueries } from "./queries.ts";
 import { evolveReview, type ReviewEvent, type ReviewItem } from "./state.ts";
 import { reviewView } from "./view.ts";
@@ -15,7 +18,20 @@ export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
   kind: "review",
   collection: "reviewItems",
   schemaVersion: 1,
-  commands: ["open", "claim", "resolve", "note-group-housed", "withdraw", "reinstate", "breach-sla"],
+  commands: [
+    "open",
+    "claim",
+    "assign",
+    "release",
+    "escalate",
+    "resolve",
+    ...Object.keys(actionVerbs),
+    "note-action",
+    "note-group-housed",
+    "withdraw",
+    "reinstate",
+    "breach-sla",
+  ],
   indexes: reviewIndexes,
   locate: ({ name, data }) => (name === "review.open" ? { _id: reviewIdOf(data as OpenReview) } : undefined),
   create: ({ name, data }) => (name === "review.open" ? reviewIdOf(data as OpenReview) : undefined),
@@ -25,8 +41,9 @@ export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
   outgoing: (event, item, { principal }, id) => [
     ...(event.type === "review.case-noted" ? [] : announced(event, item, id)),
     ...(event.type === "review.resolved" && principal.surface !== "system" ? [settled(event, item, id)] : []),
+    ...(event.type === "review.action-begun" ? [toCarryOut(id, event.data.actionId)] : []),
   ],
-  view: (item, { id, version }) => reviewView(id, item, version),
+  view: (item, { id, version, command }) => reviewView(id, item, version, new Date(command.issuedAt)),
   audit: (change) => auditNote(change),
 };
 
@@ -39,6 +56,13 @@ const settled = (
   const data: ReviewSettled = { reviewId, category, origin, affectedGroups, resolution };
   return { to: "command", name: "case.note-review", entity: caseId, data };
 };
+
+const toCarryOut = (reviewId: string, actionId: string): Outgoing => ({
+  to: "command",
+  name: "review.carry-out",
+  entity: reviewId,
+  data: { actionId },
+});
 
 const timersOf = (item: ReviewItem): Timer[] =>
   item.status === "RESOLVED" || item.overdue ? [] : [{ name: "breach-sla", dueAt: item.dueAt }];
@@ -57,12 +81,26 @@ const announced = (
         return { detail: item.detail, dueAt: item.dueAt.toISOString() };
       case "review.claimed":
         return { assignedTo: event.data.by };
+      case "review.assigned":
+        return { assignedTo: event.data.to, assignedBy: event.data.by };
+      case "review.released":
+        return { releasedBy: event.data.by };
+      case "review.action-begun":
+        return { action: event.data.kind, by: event.data.by.urn };
+      case "review.action-noted":
+        return { action: actionNamed(item, event.data.actionId)?.kind, groups: event.data.groups };
+      case "review.escalated":
+        return {
+          raised: event.data.raised !== undefined,
+          escalatedBy: event.data.by,
+          dueAt: item.dueAt.toISOString(),
+        };
       case "review.resolved":
         return { resolution: event.data.resolution, reason: event.data.reason, resolvedBy: event.data.by };
       case "review.group-housed":
         return { groupId: event.data.groupId };
       case "review.sla-breached":
-        return { breaches: item.breaches, raised: event.data.raisedTo !== undefined };
+        return { breaches: item.breaches, raised: event.data.raised !== undefined };
     }
   };
   const data = {
@@ -78,8 +116,17 @@ const announced = (
   return [{ to: "internal", type: event.type, id, caseId, data }];
 };
 
+const actionNamed = ({ actions = [] }: ReviewItem, actionId: string) =>
+  actions.find((action) => action.actionId === actionId);
+
+/** What an action asked for, and how it went so far. */
+const actionNote = (action: ReviewAction | undefined) =>
+  action === undefined
+    ? {}
+    : { action: { kind: action.kind, ...action.asked, groups: action.groups, state: stateOf(action) } };
+
 /** Null where an item has only heard of its case. */
-const auditNote = ({ before, after, events }: Change<ReviewItem, ReviewEvent>): AuditNote | null => {
+const auditNote = ({ command, before, after, events }: Change<ReviewItem, ReviewEvent>): AuditNote | null => {
   const { caseId, category, priority, origin, affectedGroups, detail } = after;
   const event = events.find(({ type }) => type !== "review.case-noted") ?? events[0];
   if (event?.type === "review.case-noted") return null;
@@ -94,19 +141,16 @@ const auditNote = ({ before, after, events }: Change<ReviewItem, ReviewEvent>): 
     const opened = { state: after.status, category, priority, origin, affectedGroups, detail };
     return { action: "review.open", caseId, before: null, after: opened };
   }
-  const actions = {
-    "review.claimed": "review.claim",
-    "review.resolved": "review.resolve",
-    "review.group-housed": "review.note-group-housed",
-    "review.reinstated": "review.reinstate",
-    "review.sla-breached": "review.breach-sla",
-  };
+  const did =
+    event?.type === "review.action-begun" || event?.type === "review.action-noted"
+      ? actionNote(actionNamed(after, event.data.actionId))
+      : {};
   return {
-    action: event === undefined ? "review" : actions[event.type],
+    action: event?.type === "review.resolved" ? "review.resolve" : command.name,
     caseId,
     ...(event?.type === "review.sla-breached" ? { reason: "Its deadline passed." } : {}),
     before: progress(before),
-    after: progress(after),
+    after: { ...progress(after), ...did },
   };
 };
 
@@ -133,21 +177,31 @@ const toItems =
     return { ok: null };
   };
 
+/** The airline's clock, whether the case still takes items and work on them, and whether an action can be carried out. */
+const gatherTerms = async (
+  context: ActorContext,
+  command: Received,
+  state: ReviewItem | undefined,
+): Promise<ReviewTerms> => {
+  const sla = context.tenants.byCode(command.tenant)?.reviewSla ?? reviewSlaDefault;
+  const caseId = state?.caseId ?? (command.data as Partial<OpenReview>).caseId;
+  const needed = command.name === "review.open" || command.principal.surface !== "system";
+  if (!needed || caseId === undefined) return { sla };
+  const caseIsOpen = !(await context.call<boolean>("case.is-closed", { ...command, params: { caseId } }));
+  if (!caseIsOpen || state === undefined || actionOf(command) === undefined) return { sla, caseIsOpen };
+  return { sla, caseIsOpen, targets: await gatherTargets(context, command, state) };
+};
+
 export const reviewActor = (context: ActorContext): Actor => ({
   name: "review",
   deciders: [
     {
       ...reviewItems,
-      /** Whether the case still takes items, and work on them. */
-      gather: async (command, state) => {
-        const caseId = state?.caseId ?? (command.data as Partial<OpenReview>).caseId;
-        const needed = command.name === "review.open" || command.principal.surface !== "system";
-        if (!needed || caseId === undefined) return undefined;
-        return !(await context.call<boolean>("case.is-closed", { ...command, params: { caseId } }));
-      },
+      gather: (command, state) => gatherTerms(context, command, state),
     },
   ],
   commands: {
+    "carry-out": carryOut(context),
     "note-housed": toItems(
       context,
       "note-group-housed",

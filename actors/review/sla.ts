@@ -1,16 +1,11 @@
-/** Owns how long an item may stay unresolved, by priority (contract, "Limits", whose example figures are the defaults). */
+/** Owns the clock of an item: how long it may stay unresolved, by its airline's minutes per priority. */
+import type { ReviewSla } from "../../schemas/review.ts";
 import type { Priority } from "../../schemas/vocabulary.ts";
 
 const minuteMs = 60_000;
 
-export const slaMs: Readonly<Record<Priority, number>> = {
-  HIGH: 15 * minuteMs,
-  MEDIUM: 60 * minuteMs,
-  LOW: 240 * minuteMs,
-};
-
-export const deadlineAfter = (priority: Priority, start: Date): Date =>
-  new Date(start.getTime() + slaMs[priority]);
+export const deadlineAfter = (sla: ReviewSla, priority: Priority, start: Date): Date =>
+  new Date(start.getTime() + sla[priority] * minuteMs);
 
 /** One level up; undefined above HIGH. */
 export const raised = (priority: Priority): Priority | undefined =>

@@ -1,7 +1,7 @@
 /** Owns what a manual review item is, and how its events change it. */
 import type { OpenReview } from "../../schemas/review.ts";
 import type { Priority } from "../../schemas/vocabulary.ts";
-import { deadlineAfter } from "./sla.ts";
+import { type ActionEvent, evolveAction, type ReviewAction } from "./action-state.ts";
 
 /** What an item says of its cause. */
 type Opening = Required<Omit<OpenReview, "occurrence" | "kind">> & Pick<OpenReview, "kind">;
@@ -20,6 +20,8 @@ interface Item extends Opening {
   breaches: number;
   /** The highest priority's deadline has passed: there is nothing left to raise. */
   overdue: boolean;
+  /** What its claimants have done about it, in order. Absent: nothing yet. */
+  actions?: ReviewAction[];
 }
 
 export type ReviewItem =
@@ -36,26 +38,37 @@ export type ReviewItem =
 export type ReviewEvent =
   | {
       type: "review.opened";
-      data: Opening & { listKey: string; at: Date };
+      data: Opening & { listKey: string; at: Date; dueAt: Date };
     }
   | { type: "review.claimed"; data: { by: string; at: Date } }
+  | { type: "review.assigned"; data: { to: string; by: string; reason: string; at: Date } }
+  | { type: "review.released"; data: { by: string } }
+  | ActionEvent
   | { type: "review.resolved"; data: { by: string; resolution: string; reason: string; at: Date } }
   | { type: "review.case-noted"; data: { changedAt: Date } }
-  | { type: "review.reinstated"; data: { at: Date } }
+  | { type: "review.reinstated"; data: { dueAt: Date } }
   | { type: "review.group-housed"; data: { groupId: string } }
-  | { type: "review.sla-breached"; data: { raisedTo: Priority | undefined } };
+  /** Raised by a person; without `raised` there was nothing above it, and its deadline stays. */
+  | { type: "review.escalated"; data: { by: string; reason: string; at: Date; raised?: Raised } }
+  /** Without `raised`: the highest priority's deadline was missed. */
+  | { type: "review.sla-breached"; data: { raised?: Raised } };
 
-const reinstated = (state: ReviewItem, at: Date): ReviewItem => {
-  if (state.status !== "RESOLVED") return state;
-  const { status: _s, assignedTo: _a, resolution: _r, reason: _w, resolvedAt: _t, ...item } = state;
-  return { ...item, status: "OPEN", dueAt: deadlineAfter(item.priority, at), overdue: false };
+interface Raised {
+  priority: Priority;
+  dueAt: Date;
+}
+
+/** On nobody's desk, as it was before a claim or a resolution. */
+const unassigned = (state: ReviewItem): ReviewItem => {
+  const gone = new Set(["assignedTo", "claimedAt", "resolution", "reason", "resolvedAt"]);
+  const kept = Object.fromEntries(Object.entries(state).filter(([name]) => !gone.has(name)));
+  return { ...(kept as unknown as Item), status: "OPEN" };
 };
 
 export const evolveReview = (state: ReviewItem | undefined, event: ReviewEvent): ReviewItem => {
   if (event.type === "review.opened") {
     const { at, ...item } = event.data;
-    const dueAt = deadlineAfter(item.priority, at);
-    return { status: "OPEN", ...item, createdAt: at, dueAt, housedGroups: [], breaches: 0, overdue: false };
+    return { status: "OPEN", ...item, createdAt: at, housedGroups: [], breaches: 0, overdue: false };
   }
   if (state === undefined) throw new Error(`${event.type} before review.opened`);
   switch (event.type) {
@@ -63,22 +76,32 @@ export const evolveReview = (state: ReviewItem | undefined, event: ReviewEvent):
       const { by, at } = event.data;
       return { ...state, status: "CLAIMED", assignedTo: by, claimedAt: at };
     }
+    case "review.assigned": {
+      const { to, at } = event.data;
+      return { ...state, status: "CLAIMED", assignedTo: to, claimedAt: at };
+    }
+    case "review.released":
+      return unassigned(state);
+    case "review.action-begun":
+    case "review.action-noted":
+      return evolveAction(state, event);
     case "review.case-noted":
       return { ...state, caseChangedAt: event.data.changedAt };
     case "review.reinstated":
-      return reinstated(state, event.data.at);
+      return state.status === "RESOLVED"
+        ? { ...unassigned(state), dueAt: event.data.dueAt, overdue: false }
+        : state;
     case "review.group-housed":
       return { ...state, housedGroups: [...state.housedGroups, event.data.groupId] };
     case "review.resolved": {
       const { by, resolution, reason, at } = event.data;
       return { ...state, status: "RESOLVED", assignedTo: by, resolution, reason, resolvedAt: at };
     }
+    case "review.escalated":
+      return { ...state, ...event.data.raised };
     case "review.sla-breached": {
-      const { raisedTo } = event.data;
-      const breaches = state.breaches + 1;
-      if (raisedTo === undefined) return { ...state, breaches, overdue: true };
-      // From the deadline that was missed, not from now: a night without the service doesn't make anyone wait longer.
-      return { ...state, breaches, priority: raisedTo, dueAt: deadlineAfter(raisedTo, state.dueAt) };
+      const { raised } = event.data;
+      return { ...state, breaches: state.breaches + 1, ...(raised ?? { overdue: true }) };
     }
   }
 };

@@ -1,9 +1,11 @@
 /** Owns what an operator sees of a review item. */
-import type { ReviewItemView } from "../../schemas/review.ts";
+import type { ReviewActionView, ReviewItemView } from "../../schemas/review.ts";
 import { urn } from "../../schemas/urn.ts";
+import { type ReviewAction, stateOf } from "./action-state.ts";
 import type { ReviewItem } from "./state.ts";
 
-export const reviewView = (id: string, item: ReviewItem, version: number): ReviewItemView => ({
+/** @param now when it is shown: what its clock says */
+export const reviewView = (id: string, item: ReviewItem, version: number, now: Date): ReviewItemView => ({
   urn: urn("review", id),
   caseUrn: urn("case", item.caseId),
   ...(item.kind === undefined ? {} : { kind: item.kind }),
@@ -17,6 +19,34 @@ export const reviewView = (id: string, item: ReviewItem, version: number): Revie
   ...(item.status === "OPEN" ? {} : { assignedTo: item.assignedTo }),
   origin: item.origin,
   createdAt: item.createdAt.toISOString(),
-  ...(item.status === "RESOLVED" ? {} : { dueAt: item.dueAt.toISOString() }),
+  ...clockOf(item, now),
+  breaches: item.breaches,
+  actions: (item.actions ?? []).map(actionView),
+  ...(item.status === "RESOLVED"
+    ? { resolution: item.resolution, resolvedAt: item.resolvedAt.toISOString() }
+    : {}),
   version,
 });
+
+const clockOf = (
+  { status, dueAt }: ReviewItem,
+  now: Date,
+): Pick<ReviewItemView, "dueAt" | "secondsLeft" | "overdue"> => {
+  if (status === "RESOLVED") return { overdue: false };
+  const secondsLeft = Math.max(0, Math.floor((dueAt.getTime() - now.getTime()) / 1000));
+  return { dueAt: dueAt.toISOString(), secondsLeft, overdue: dueAt <= now };
+};
+
+const actionView = (action: ReviewAction): ReviewActionView => {
+  const { kind, by, at, reason, asked, groups } = action;
+  const { into: _, ...shown } = asked;
+  return {
+    action: kind,
+    state: stateOf(action),
+    by: by.urn,
+    at: at.toISOString(),
+    reason,
+    ...shown,
+    groups: groups.map(({ waveId: _w, ...group }) => group),
+  };
+};

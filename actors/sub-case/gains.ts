@@ -61,6 +61,7 @@ export const gainedBy = (
       return {
         reservation: {
           ...(state.reservation as NonNullable<SubCaseState["reservation"]>),
+          amended: (state.reservation?.amended ?? 0) + 1,
           confirmationNumber: String(result.confirmationNumber),
           ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
         },

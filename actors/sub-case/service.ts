@@ -17,6 +17,7 @@ import { isRenewal, lockTimers, lockView, unlockedView } from "./lock.ts";
 import { gatherManualFacts, manualReservation, namedBy } from "./manual-reservation.ts";
 import { collection, schemaVersion, subCaseIndexes, subCaseQueries } from "./queries.ts";
 import { outgoing } from "./reactions.ts";
+import { roomChanged } from "./room-changed.ts";
 import { documentOf } from "./sessions.ts";
 import { evolve, type SubCaseEvent, type SubCaseState, technicalEvents } from "./state.ts";
 import { compensationView, offerView, reservationDetail, reservationView } from "./view.ts";
@@ -35,7 +36,8 @@ const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> =>
     lockLeaseMs: context.config.LOCK_LEASE_MS,
   }),
   evolve,
-  outgoing: (event, state) => inTheHouse(state.kind, outgoing(event, state)),
+  outgoing: (event, state) =>
+    inTheHouse(state.kind, [...outgoing(event, state), ...roomChanged(event, state)]),
   technical: technicalEvents,
   timers: (state) => [...callTimers(state), ...lockTimers(state)],
   locate,

@@ -90,6 +90,8 @@ export interface Reservation {
   confirmationNumber?: string;
   totalMinor?: number;
   currency?: string;
+  /** How often the hotel has changed its dates. Absent: never. */
+  amended?: number;
   /** Set: a person has booked it past every vendor, and a person must cancel it. */
   byHand?: {
     /** The operator's URN. */

@@ -1,5 +1,5 @@
 /** Owns a wave's decision, and what it sends: an assignment to each group, the case's note, a review of who was not placed. */
-import type { AllocationResult, GroupNeed } from "../../schemas/allocation.ts";
+import type { Allocation, AllocationResult, GroupNeed, Market } from "../../schemas/allocation.ts";
 import type { Assignment, HotelCandidate } from "../../schemas/assignment.ts";
 import { distanceKmBetween } from "../../schemas/distance.ts";
 import type { HotelOffer } from "../../schemas/hotel.ts";
@@ -40,6 +40,7 @@ export const decideWave = (command: Received, input: WaveInput): DecidedWave => 
   const failures = new Map(
     input.stays.flatMap(({ search }) => search.partialFailures).map((f) => [f.failedDomain, f]),
   );
+  const markets = new Map(results.flatMap((one) => [...marketOf(one.allocations, one.rankingInputs)]));
   const state: WaveState = {
     caseId,
     demandId,
@@ -51,10 +52,7 @@ export const decideWave = (command: Received, input: WaveInput): DecidedWave => 
       version: policy.version,
     })),
     ...(input.relaxed === undefined ? {} : { relaxed: input.relaxed }),
-    ...keptResult(
-      result,
-      new Map(results.flatMap((one) => [...marketOf(one.allocations, one.rankingInputs)])),
-    ),
+    ...keptResult(result, markets),
     partialFailures: [...failures.values()],
     stays: input.stays.length,
     createdAt: new Date(command.issuedAt),
@@ -67,13 +65,21 @@ export const decideWave = (command: Received, input: WaveInput): DecidedWave => 
       assignment: assignmentOf(
         command.entity,
         groups.get(allocation.groupId) as GroupNeed,
-        [allocation, ...allocation.alternatives],
+        [compared(allocation, markets.get(allocation.groupId)), ...allocation.alternatives],
         input,
       ),
     })),
     again: input.again,
     ...(review === undefined ? {} : { review }),
   };
+};
+
+/** With the market's rate for a room and night, where a contract was compared with one. */
+const compared = (allocation: Allocation, market: Market | undefined) => {
+  const { rooms, nights } = allocation;
+  return market === undefined
+    ? allocation
+    : { ...allocation, marketNightlyMinor: market.marketTotalMinor / (rooms * nights) };
 };
 
 const merged = (results: AllocationResult[]): AllocationResult => {
@@ -96,18 +102,21 @@ const gapOf = (results: AllocationResult[]): { gap?: number } => {
   return gaps.length < results.length ? {} : { gap: gaps.reduce((sum, gap) => sum + gap, 0) };
 };
 
+type ChosenHotel = Pick<HotelCandidate, "hotelUrn" | "marketNightlyMinor"> & { offer: HotelOffer };
+
 /** @param hotels best first, never empty */
 export const assignmentOf = (
   waveId: string,
   group: GroupNeed,
-  hotels: readonly { hotelUrn: string; offer: HotelOffer }[],
+  hotels: readonly ChosenHotel[],
   input: WaveTerms,
 ): Assignment => {
-  const [first] = hotels as [{ hotelUrn: string; offer: HotelOffer }];
+  const [first] = hotels as [ChosenHotel];
   const policy = input.policies[group.tier] as ResolvedPolicy;
-  const candidate = ({ hotelUrn, offer }: { hotelUrn: string; offer: HotelOffer }): HotelCandidate => ({
+  const candidate = ({ hotelUrn, offer, marketNightlyMinor }: ChosenHotel): HotelCandidate => ({
     hotelUrn,
     offer,
+    ...(marketNightlyMinor === undefined ? {} : { marketNightlyMinor }),
     rooms: roomsNeeded(group, offer),
     distanceKm: Math.round(10 * distanceKmBetween(input.airport, offer.coordinates)) / 10,
     payment: paymentOf(policy, offer),

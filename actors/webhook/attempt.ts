@@ -1,5 +1,6 @@
 /** Owns making one attempt: sign, send, record. Whether a message is to be attempted at all is looked up before each. */
 import type { EventRecord } from "../../schemas/command.ts";
+import { caseKinds } from "../../schemas/drill.ts";
 import { idOf } from "../../schemas/urn.ts";
 import { type Delivery, type Disposition, done } from "../../streams/consume.ts";
 import { causedId, derivedId } from "../runtime/clock.ts";
@@ -10,15 +11,18 @@ import type { AttemptDue, RecordAttempt } from "./decide.ts";
 import { Interrupted, type Sender } from "./effects.ts";
 import { headersOf, messageOf, type SigningSecrets } from "./message.ts";
 import { loadDelivery, type Subscription } from "./queries.ts";
-import type { CallResult, Message } from "./state.ts";
+import { type CallResult, isDelivered, type Message } from "./state.ts";
 
-export type AttemptParts = Pick<ActorContext, "documents" | "clock" | "faults" | "call"> & { sender: Sender };
+export type AttemptParts = Pick<ActorContext, "documents" | "clock" | "faults" | "call" | "log"> & {
+  sender: Sender;
+};
 
 /** A subscription as the sender needs it. Its secrets are in plain: it is never logged, stored or sent on. */
 export interface Recipient {
   id: string;
   tenant: string;
   clientId: string;
+  kind?: "alerts";
   url: string;
   secret: string;
   previous?: { secret: string; until: Date };
@@ -26,8 +30,9 @@ export interface Recipient {
 
 /** @throws SealError when a secret was sealed under another key */
 export const recipientOf = (tenant: string, { id, state }: Subscription, sealKey: Buffer): Recipient => {
-  const { clientId, url, secret, previousSecret } = state;
+  const { clientId, kind, url, secret, previousSecret } = state;
   const recipient: Recipient = { id, tenant, clientId, url, secret: unseal(sealKey, secret.sealed) };
+  if (kind !== undefined) recipient.kind = kind;
   if (previousSecret !== undefined) {
     recipient.previous = { secret: unseal(sealKey, previousSecret.sealed), until: previousSecret.until };
   }
@@ -50,6 +55,15 @@ export const post = (parts: AttemptParts, recipient: Recipient, message: Message
 export const deliveryIdOf = (recipient: Pick<Recipient, "id" | "tenant">, event: EventRecord): string =>
   derivedId(recipient.tenant, `${recipient.id}\n${event.urn}`, new Date(event.occurred_at));
 
+/** Nobody is paged for a night that is only played. */
+const isPlayed = ({ data }: EventRecord): boolean => (caseKinds as readonly unknown[]).includes(data.kind);
+
+/** What passengers have written in their own words stays in the house. */
+const alertOf = (event: EventRecord): EventRecord => {
+  const { reason: _, ...data } = event.data;
+  return { ...event, data };
+};
+
 /** An event of the subscription's consumer: the first attempt, unless a delivery of it is on record. */
 export const attemptFirst = async (
   parts: AttemptParts,
@@ -60,10 +74,11 @@ export const attemptFirst = async (
   if (idOf(event.tenant) !== recipient.tenant) {
     return { kind: "dead", reason: "The event's subject and body name different airlines." };
   }
+  if (recipient.kind === "alerts" && isPlayed(event)) return done;
   const deliveryId = deliveryIdOf(recipient, event);
   const documents = parts.documents.tenant(recipient.tenant);
   if ((await loadDelivery(documents, deliveryId)) !== undefined) return done;
-  const message = messageOf(event);
+  const message = messageOf(recipient.kind === "alerts" ? alertOf(event) : event);
   return postAndRecord(parts, recipient, deliveryId, message, {
     attempt: 1,
     opening: {
@@ -103,6 +118,14 @@ const postAndRecord = async (
     throw error;
   }
   parts.faults("after-vendor-answer", "webhook.post");
+  if (recipient.kind === "alerts" && !isDelivered(result)) {
+    const { status, failure } = result;
+    const { tenant } = recipient;
+    parts.log.warn(
+      { tenant, alert: message.type, attempt: about.attempt, status, failure },
+      "on-call was not reached",
+    );
+  }
   const data: RecordAttempt = { ...about, result };
   const { tenant } = recipient;
   const { correlationUrn, traceparent } = message;

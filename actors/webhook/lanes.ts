@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { EventRecord } from "../../schemas/command.ts";
 import { typesFor } from "../../schemas/events.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
+import { alertTypes } from "../../schemas/webhook.ts";
 import { type Consuming, consume } from "../../streams/consume.ts";
 import { follow } from "../../streams/follow.ts";
 import { internalSubject, typeFilter } from "../../streams/subjects.ts";
@@ -23,6 +24,8 @@ const notePositionEveryMs = 60_000;
 const stopGraceMs = 1500;
 
 interface Lane {
+  /** Where what it tells of stands. */
+  stream: "EVENTS" | "INTERNAL";
   /** What it was made from; see {@link wantedOf}. */
   wanted: string | undefined;
   recipient: Recipient;
@@ -121,11 +124,14 @@ export class Lanes {
         return;
       }
       if (lane !== undefined) await this.#close(id, lane, found);
-      await this.#open(found, { recipient, filters, wanted });
+      await this.#open(found, { recipient, filters, wanted, stream: streamOf(found) });
     });
   }
 
-  async #open(subscription: Subscription, as: Pick<Lane, "recipient" | "filters" | "wanted">): Promise<void> {
+  async #open(
+    subscription: Subscription,
+    as: Pick<Lane, "recipient" | "filters" | "wanted" | "stream">,
+  ): Promise<void> {
     const { streams, clock } = this.#context;
     const { recipient, filters } = as;
     const { clientId } = recipient;
@@ -137,7 +143,7 @@ export class Lanes {
       lane.consuming.push(
         await consume(streams, {
           ...common,
-          stream: "EVENTS",
+          stream: as.stream,
           durable: durableOf(clientId),
           filterSubjects: filters,
           begin: await this.#beginOf(subscription),
@@ -171,9 +177,10 @@ export class Lanes {
    * Where the durable begins when the server doesn't know it: at the registration, or behind the position kept in the
    * document. A stream that is shorter than that position is another one, and is read from the registration on.
    */
-  async #beginOf({ state }: Subscription): Promise<{ time: Date } | { afterSequence: number }> {
+  async #beginOf(subscription: Subscription): Promise<{ time: Date } | { afterSequence: number }> {
+    const { state } = subscription;
     if (state.lastSequence === 0) return { time: state.createdAt };
-    const { state: stream } = await this.#context.streams.manager.streams.info("EVENTS");
+    const { state: stream } = await this.#context.streams.manager.streams.info(streamOf(subscription));
     return stream.last_seq < state.lastSequence
       ? { time: state.createdAt }
       : { afterSequence: state.lastSequence };
@@ -202,7 +209,7 @@ export class Lanes {
     lane.moved = false;
     lane.notedAt = now;
     const { id, tenant, clientId } = lane.recipient;
-    const info = await streams.manager.consumers.info("EVENTS", durableOf(clientId));
+    const info = await streams.manager.consumers.info(lane.stream, durableOf(clientId));
     const sequence = info.ack_floor.stream_seq;
     const trace = { tenant, correlationUrn: urn("correlation", id), traceparent: mintTraceparent() };
     await call(
@@ -241,15 +248,21 @@ export class Lanes {
   }
 }
 
+const streamOf = ({ state }: Subscription): Lane["stream"] =>
+  state.kind === "alerts" ? "INTERNAL" : "EVENTS";
+
+const typesOf = ({ kind, scopes }: Subscription["state"]): readonly string[] =>
+  kind === "alerts" ? alertTypes : typesFor(scopes);
+
 const filtersOf = (tenant: string, { state }: Subscription): string[] =>
-  typesFor(state.scopes).map((type) => typeFilter("evt", type, tenant));
+  typesOf(state).map((type) => typeFilter(state.kind === "alerts" ? "int" : "evt", type, tenant));
 
 /**
  * What of a subscription a lane depends on, to tell a change; the secrets in it are sealed. Undefined: no lane, because
  * it is paused or its scopes let the partner hear nothing.
  */
 const wantedOf = ({ state }: Subscription): string | undefined =>
-  state.status === "PAUSED" || typesFor(state.scopes).length === 0
+  state.status === "PAUSED" || typesOf(state).length === 0
     ? undefined
     : JSON.stringify([state.url, state.scopes, state.secret.sealed, state.previousSecret]);
 

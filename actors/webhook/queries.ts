@@ -2,12 +2,12 @@
 import type { Document } from "mongodb";
 import type { Query } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
-import type { SubscriptionView } from "../../schemas/webhook.ts";
+import { type AlertChannelView, alertChannelOf, type SubscriptionView } from "../../schemas/webhook.ts";
 import type { TenantDocuments } from "../runtime/documents.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { loadedOf } from "../runtime/store.ts";
 import type { DeliveryState, SubscriptionState } from "./state.ts";
-import { subscriptionView } from "./view.ts";
+import { alertChannelView, subscriptionView } from "./view.ts";
 
 export const subscriptions = { collection: "subscriptions", schemaVersion: 1 };
 export const deliveries = { collection: "deliveries", schemaVersion: 1 };
@@ -54,7 +54,20 @@ export const loadDelivery = async (
   return found === null ? undefined : loadedOf<DeliveryState>(found, deliveries).state;
 };
 
+/** Of an open delivery something is due. */
+const waitingFor = (documents: TenantDocuments, subscriptionId: string): Promise<number> =>
+  documents
+    .collection<Document>(deliveries.collection)
+    .countDocuments({ subscriptionId, nextDueAt: { $exists: true } }, { hint: "due" });
+
 export const webhookQueries = (context: ActorContext) => ({
+  /** The airline's alert channel; null: it has none. For provisioning. */
+  "alert-channel": async ({ tenant }: Query): Promise<AlertChannelView | null> => {
+    const documents = context.documents.tenant(tenant);
+    const found = await loadSubscription(documents, { clientId: alertChannelOf(tenant) });
+    return found === undefined ? null : alertChannelView(found.state, await waitingFor(documents, found.id));
+  },
+
   /** One partner's subscription, by client id; for provisioning, operators, and whoever writes to its contact. */
   subscription: async ({ tenant, params }: Query): Promise<SubscriptionView> => {
     const documents = context.documents.tenant(tenant);

@@ -3,8 +3,13 @@ import type { Command } from "../../schemas/command.ts";
 import type { WebhookTestView } from "../../schemas/partner-api.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { urn } from "../../schemas/urn.ts";
-import type { PauseInput, SubscriptionInput } from "../../schemas/webhook.ts";
-import { causedId, derivedId, freshId } from "../runtime/clock.ts";
+import {
+  type AlertChannelInput,
+  alertChannelOf,
+  type PauseInput,
+  type SubscriptionInput,
+} from "../../schemas/webhook.ts";
+import { causedId, derivedId, freshId, freshSecret } from "../runtime/clock.ts";
 import type { Decider } from "../runtime/decider.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { fingerprint, seal } from "../runtime/seal.ts";
@@ -36,12 +41,13 @@ import {
   evolveDelivery,
   evolveSubscription,
   isDelivered,
+  type Message,
   type SealedSecret,
   type SubscriptionEvent,
   type SubscriptionState,
 } from "./state.ts";
 import type { TargetRules } from "./target.ts";
-import { subscriptionAudit, subscriptionView } from "./view.ts";
+import { alertChannelView, subscriptionAudit, subscriptionView } from "./view.ts";
 
 const subscriptionDecider = (rules: TargetRules): Decider<SubscriptionState, SubscriptionEvent> => ({
   actor: "webhook",
@@ -90,7 +96,11 @@ export const webhookActor = (context: ActorContext): Actor => {
     name: "webhook",
     deciders: [subscriptionDecider(rules), deliveryDecider(context.config.WEBHOOK_RETRY_SCALE)],
     queries: webhookQueries(context),
-    commands: { "put-subscription": putSubscription(context), test: testDelivery(context, sender) },
+    commands: {
+      "put-subscription": putSubscription(context),
+      "put-alert-channel": putAlertChannel(context),
+      test: testDelivery(context, sender),
+    },
     start: async () => {
       const lanes = new Lanes(context, sender);
       await lanes.start();
@@ -109,6 +119,25 @@ const putSubscription =
     return dispatch("put-subscription", { ...command, entity: "", data });
   };
 
+/** An airline's own receiver of what cannot wait. Its address may be a token, its secret is one: neither is shown again. */
+const putAlertChannel =
+  ({ config, documents }: ActorContext): CommandFunction =>
+  async (command, dispatch) => {
+    const { url, rotateSecret = false } = command.data as AlertChannelInput;
+    const clientId = alertChannelOf(command.tenant);
+    const tenantDocuments = documents.tenant(command.tenant);
+    const known = await loadSubscription(tenantDocuments, { clientId });
+    const made = known === undefined || rotateSecret ? freshSecret() : undefined;
+    const sealed = made === undefined ? {} : { secret: sealedSecret(config.sealKey, made) };
+    const data: SealedInput = { clientId, kind: "alerts", url, scopes: [], contact: "", ...sealed };
+    const name = "webhook.put-subscription";
+    const reply = await dispatch("put-subscription", { ...command, name, entity: "", data });
+    if ("problem" in reply) return reply;
+    const put = await loadSubscription(tenantDocuments, { clientId });
+    const shown = put === undefined ? {} : alertChannelView(put.state, 0);
+    return { ok: { ...shown, ...(made === undefined ? {} : { secret: made }) } };
+  };
+
 const sealedSecret = (key: Buffer, secret: string): SealedSecret => {
   if (!/^[\x21-\x7e]{16,256}$/.test(secret)) {
     throw new Problem("validation/body", "The subscription is not valid.", {
@@ -125,16 +154,17 @@ const sealedSecret = (key: Buffer, secret: string): SealedSecret => {
 const testDelivery =
   (context: ActorContext, sender: Sender): CommandFunction =>
   async (command, dispatch) => {
-    const { clientId } = command.principal;
+    const clientId = testedBy(command);
     const found =
       clientId === undefined
         ? undefined
         : await loadSubscription(context.documents.tenant(command.tenant), { clientId });
     if (found === undefined) throw new Problem("not-found/resource", "You have no webhook subscription.");
     const recipient = recipientOf(command.tenant, found, context.config.sealKey);
+    const message = testMessage(command, found.state.clientId);
     let result: CallResult;
     try {
-      result = await post({ ...context, sender }, recipient, testMessage(command));
+      result = await post({ ...context, sender }, recipient, message);
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error;
       throw new Problem("upstream/unavailable", "The service is stopping. Test again.", {
@@ -159,7 +189,14 @@ const testDelivery =
     return { ok: view };
   };
 
-const testMessage = ({ id, tenant, correlationUrn, traceparent, issuedAt, principal }: Command) =>
+/** Partners test their own; a tool of the platform tests an airline's alert channel. */
+const testedBy = ({ principal, tenant }: Command): string | undefined =>
+  principal.surface === "system" ? alertChannelOf(tenant) : principal.clientId;
+
+const testMessage = (
+  { id, tenant, correlationUrn, traceparent, issuedAt }: Command,
+  clientId: string,
+): Message =>
   messageOf({
     urn: urn("event", derivedId(tenant, `webhook.test\n${id}`, new Date(issuedAt))),
     type: "webhook.test",
@@ -167,7 +204,7 @@ const testMessage = ({ id, tenant, correlationUrn, traceparent, issuedAt, princi
     tenant: urn("airline", tenant),
     correlation_urn: correlationUrn,
     traceparent,
-    data: { clientId: principal.clientId },
+    data: { clientId },
   });
 
 const detailOf = ({ status, failure, excerpt }: CallResult): string => {

@@ -17,6 +17,8 @@ export interface TestResult {
 /** What provisioning sets. */
 export interface Registration {
   clientId: string;
+  /** Set: it is the airline's own alert channel, and hears internal events. Absent: a partner's. */
+  kind?: "alerts";
   url: string;
   scopes: Scope[];
   secret: SealedSecret;
@@ -31,6 +33,8 @@ interface SubscriptionCommon extends Registration {
   lastSequence: number;
   lastTest?: TestResult;
   resumedAt?: Date;
+  /** Of an alert channel, which is never paused for it. */
+  lastGivenUp?: { at: Date; delivery?: string };
 }
 
 export type SubscriptionState =
@@ -41,6 +45,7 @@ export type SubscriptionEvent =
   | { type: "subscription.registered"; registration: Registration; at: Date }
   | { type: "subscription.changed"; registration: Registration }
   | { type: "subscription.paused"; at: Date; reason: PauseReason; delivery?: string }
+  | { type: "subscription.alert-given-up"; at: Date; delivery?: string }
   | { type: "subscription.tested"; test: TestResult }
   | { type: "subscription.resumed"; at: Date }
   | { type: "subscription.position-noted"; sequence: number };
@@ -61,6 +66,10 @@ export const evolveSubscription = (
     }
     case "subscription.paused":
       return { ...state, status: "PAUSED", pausedAt: event.at, pauseReason: event.reason };
+    case "subscription.alert-given-up": {
+      const { at, delivery } = event;
+      return { ...state, lastGivenUp: { at, ...(delivery === undefined ? {} : { delivery }) } };
+    }
     case "subscription.tested":
       return { ...state, lastTest: event.test };
     case "subscription.resumed": {

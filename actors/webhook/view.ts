@@ -1,7 +1,7 @@
 /** Owns what operators and provisioning see of a subscription: never a secret. */
 import { typesFor } from "../../schemas/events.ts";
 import { urn } from "../../schemas/urn.ts";
-import type { SubscriptionView } from "../../schemas/webhook.ts";
+import type { AlertChannelView, SubscriptionView } from "../../schemas/webhook.ts";
 import type { SubscriptionState } from "./state.ts";
 
 export const subscriptionView = (state: SubscriptionState, id: string): SubscriptionView => ({
@@ -22,6 +22,22 @@ export const subscriptionView = (state: SubscriptionState, id: string): Subscrip
   lastSequence: state.lastSequence,
   createdAt: state.createdAt.toISOString(),
 });
+
+export const alertChannelView = (state: SubscriptionState, waiting: number): AlertChannelView => {
+  const { lastGivenUp } = state;
+  const { status, createdAt, dualKeyUntil, lastTest } = subscriptionView(state, "");
+  return {
+    host: new URL(state.url).host,
+    status,
+    createdAt,
+    ...(dualKeyUntil === undefined ? {} : { dualKeyUntil }),
+    ...(lastTest === undefined ? {} : { lastTest }),
+    waiting,
+    ...(lastGivenUp === undefined
+      ? {}
+      : { lastGivenUp: { ...lastGivenUp, at: lastGivenUp.at.toISOString() } }),
+  };
+};
 
 /** What an audit entry may hold: no secret, no contact. */
 export const subscriptionAudit = (state: SubscriptionState | undefined) =>

@@ -11,6 +11,7 @@ import { deskRoutes } from "./operator/desk.ts";
 import { groupRoutes } from "./operator/groups.ts";
 import { hotelRoutes } from "./operator/hotels.ts";
 import { lockRoutes } from "./operator/locks.ts";
+import { metricsRoutes } from "./operator/metrics.ts";
 import { orchestrationRoutes } from "./operator/orchestration.ts";
 import { policyRoutes } from "./operator/policies.ts";
 import { reviewRoutes } from "./operator/review.ts";
@@ -32,6 +33,7 @@ export const operatorRoutes = [
   ...deskRoutes,
   ...reviewRoutes,
   ...auditRoutes,
+  ...metricsRoutes,
   ...revocationRoutes,
   ...transportRoutes,
 ] as const satisfies readonly Route[];

@@ -98,7 +98,11 @@ export const tenantSubcommands: Record<string, Subcommand> = {
       const tenant = airlineOf(values);
       if (values.test === true) {
         const tested = await client.command<WebhookTestView>("webhook.test", { tenant });
-        return { json: tested, text: facts({ ...tested, delivered: String(tested.delivered) }), failed: !tested.delivered };
+        return {
+          json: tested,
+          text: facts({ ...tested, delivered: String(tested.delivered) }),
+          failed: !tested.delivered,
+        };
       }
       const data = { url: needed(values, "url"), rotateSecret: values["rotate-secret"] === true };
       const channel = await client.command<AlertChannelView & { secret?: string }>(

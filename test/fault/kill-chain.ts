@@ -11,6 +11,7 @@ import {
   type TestInstance,
   travellersOf,
 } from "../harness/instance.ts";
+import { driveInOwnCars } from "../harness/own-cars.ts";
 import { assertAgreement } from "./agreement.ts";
 
 /** Points that a flight comes by on its way to its offers. */
@@ -189,6 +190,7 @@ export const runKillChain = async (t: Test, chain: KillChain): Promise<void> => 
   const it = await startInstance(t, { settings: eagerSettings });
   const xn = it.airlines[0];
   if (chain.byCard === true) await payByCard(it, xn);
+  await driveInOwnCars(it, xn);
   const token = await it.partnerToken(xn);
   const push = (body: DisruptionPushBody) =>
     it.ask({ method: "POST", path: "/partner/v1/disruptions", token, body });

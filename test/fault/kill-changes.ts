@@ -9,6 +9,7 @@ import { idOf } from "../../schemas/urn.ts";
 import type { WaveView } from "../../schemas/wave.ts";
 import { listDeadLetters } from "../../streams/dead-letters.ts";
 import { smallFlight, startInstance, type TestInstance } from "../harness/instance.ts";
+import { driveInOwnCars } from "../harness/own-cars.ts";
 import { eventually } from "../harness/patience.ts";
 import { untilQuiet } from "./agreement.ts";
 import { eagerSettings, Mortal } from "./kill-chain.ts";
@@ -329,6 +330,7 @@ const assertHoused = async (t: Test, night: ChangingNight, cases: readonly strin
 
 export const runKillChanges = async (t: Test): Promise<void> => {
   const it = await startInstance(t, { settings: eagerSettings });
+  await driveInOwnCars(it, it.airlines[0]);
   const night = new ChangingNight(t, it, await it.operatorToken(it.airlines[0].urn, "ADMIN"));
   for (const airport of ["GVA", "VIE"]) await night.approvedByHand(airport);
   const pushed = async (name: string, count: number, airport?: string): Promise<string[]> => {

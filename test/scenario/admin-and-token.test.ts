@@ -1,11 +1,14 @@
 // Dead letters on a real stream, and scripts/admin and scripts/token as processes at a running instance.
 import { execFile } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { decodeJwt } from "jose";
 import t from "tap";
 import { identityActor } from "../../actors/identity/service.ts";
+import { webhookActor } from "../../actors/webhook/service.ts";
 import { createVerifiers, openSurfaceKeys } from "../../gateway/auth/surfaces.ts";
 import { consume, done } from "../../streams/consume.ts";
 import { getDeadLetter, listDeadLetters, retryDeadLetter } from "../../streams/dead-letters.ts";
@@ -14,7 +17,7 @@ import { isAck, startActorsUnderTest, watch } from "../harness/actors.ts";
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "../..");
-const { context, dataDir, send } = await startActorsUnderTest(t, [identityActor]);
+const { context, dataDir, send } = await startActorsUnderTest(t, [identityActor, webhookActor]);
 const { config, log, streams, tenants } = context;
 const caseId = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS";
 const tower = {
@@ -122,6 +125,44 @@ t.test("scripts/admin provisions at the running instance", async (t) => {
   t.match(help, { code: 0, stdout: /tenant create.*partner rotate.*dead retry/s });
   t.match(unknown, { code: 2, stderr: /^error: there is no command 'tenant burn'/ });
   t.match(option, { code: 2, stderr: /--loud/ });
+});
+
+t.test("scripts/admin sets how long reviews may wait, and where on-call is paged", async (t) => {
+  const paged: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    paged.push(request.headers);
+    request.resume().on("end", () => response.end());
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/on-call`;
+  const shown = async () =>
+    JSON.parse((await adminCli("tenant", "show", "--airline", "XN", "--json")).stdout);
+  t.match(await shown(), { code: "XN", reviewSla: undefined, alertChannel: null });
+  t.match(
+    (await adminCli("tenant", "show", "--airline", "XN")).stdout,
+    /HIGH 15 min, MEDIUM 60 min, LOW 240 min/,
+  );
+  const sla = await adminCli("tenant", "sla", "--airline", "XN", "--high", "5", "--json");
+  t.same(JSON.parse(sla.stdout).reviewSla, { HIGH: 5, MEDIUM: 60, LOW: 240 });
+  await send("identity.register-tenant", { name: "Xenia Air", passengerHosts: [], homeCountry: "US" });
+  t.same((await shown()).reviewSla, { HIGH: 5, MEDIUM: 60, LOW: 240 }, "a registration leaves it alone");
+  for (const wrong of [["--low", "never"], ["--low", "0"], []])
+    t.equal((await adminCli("tenant", "sla", "--airline", "XN", ...wrong)).code, 1, wrong.join(" "));
+
+  const made = JSON.parse(
+    (await adminCli("tenant", "alerts", "--airline", "XN", "--url", url, "--json")).stdout,
+  );
+  t.match(made, { host: new URL(url).host, status: "ACTIVE", secret: /^[\w-]{43}$/ });
+  const again = await adminCli("tenant", "alerts", "--airline", "XN", "--url", url);
+  t.notMatch(again.stdout, /secret/, "shown once");
+  t.equal((await adminCli("tenant", "alerts", "--airline", "XN", "--test")).code, 0);
+  t.match(paged, [{ "x-service-event-type": "webhook.test", "x-service-signature": /^sha256=/ }]);
+  const rotated = await adminCli("tenant", "alerts", "--airline", "XN", "--url", url, "--rotate-secret");
+  t.match(rotated.stdout, /former secret until .*\n.*secret +[\w-]{43}/s);
+  t.match((await shown()).alertChannel, { status: "ACTIVE", waiting: 0, lastTest: { delivered: true } });
+  const inside = await adminCli("tenant", "alerts", "--airline", "XN", "--url", "https://10.0.0.1/");
+  t.match(inside, { code: 1, stderr: /url/ });
 });
 
 t.test("scripts/admin rotates keys step by step", async (t) => {

@@ -1,19 +1,43 @@
 // Faults of the vendors' books, and of those of the airline's own contracts, put into a settled night one at a time.
 
+import type { Collection, Document } from "mongodb";
 import type { ContractState, TakenRooms } from "../../actors/contract/state.ts";
+import type { RunState, Vehicle } from "../../actors/transport/run-state.ts";
 import { dateAfter } from "../../schemas/local-day.ts";
 import { bookRoom, context as call } from "../contract/vendors/sandbox.ts";
 import type { Corruption, startNight } from "./settled-night.ts";
 
 type Night = Awaited<ReturnType<typeof startNight>>;
 
+const stranger = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS";
 const strayReference = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS.room.1.1";
 /** Those that cannot be undone come last. */
 export const wrongBooks = (it: Night): Corruption[] => [...inContracts(it), ...atVendors(it)];
 
-const atVendors = ({ night, other, change, ofSubCase, hotelOf, cards }: Night): Corruption[] => {
+const atVendors = ({ night, other, change, stored, hotelOf, cards }: Night): Corruption[] => {
   let strayId = "";
-  const { reservation, card, ride } = other;
+  const runs = stored("transportRuns") as unknown as Collection<RunState & { _id: string }>;
+  /** In the first vehicle of a run that has any riders. */
+  const inRun = (
+    what: string,
+    update: Document,
+    told: (vehicle: Vehicle, run: RunState & { _id: string }) => string | undefined,
+  ): Corruption => {
+    let finding: string | undefined;
+    return {
+      what,
+      seed: async () => {
+        const run = await runs.findOne({ "vehicles.0.riders.0": { $exists: true } });
+        const [vehicle] = run?.vehicles ?? [];
+        if (run === null || vehicle === undefined) throw new Error("nobody is driven");
+        finding = told(vehicle, run);
+        await runs.updateOne({ _id: run._id }, update);
+        return () => runs.replaceOne({ _id: run._id }, run);
+      },
+      finding: () => finding,
+    };
+  };
+  const { reservation, card } = other;
   const { vendor: hotelName = "", bookingId = "", reference = "" } = reservation ?? {};
   return [
     {
@@ -26,17 +50,27 @@ const atVendors = ({ night, other, change, ofSubCase, hotelOf, cards }: Night): 
       finding: () =>
         `ledger XN stayhub booking ${strayId}: it stands (BOOKED) under ${strayReference}, and there is no such sub-case.`,
     },
-    ofSubCase(
+    inRun(
       "a ride is nobody's",
-      other,
-      { $unset: { ride: "" } },
-      `ledger XN ridefleet ride ${ride?.rideId}: it stands (BOOKED) under ${ride?.reference}, and the sub-case does not know of it.`,
+      { $unset: { "vehicles.0.rideId": "" } },
+      ({ rideId, reference }) =>
+        `ledger XN ridefleet ride ${rideId}: it stands (BOOKED) under ${reference}, and no run knows of it.`,
     ),
-    ofSubCase(
+    inRun(
       "a ride that is being booked",
-      other,
-      { $unset: { ride: "" }, $set: { call: { step: "transport", reference: ride?.reference } } },
-      undefined,
+      { $unset: { "vehicles.0.rideId": "" }, $set: { "vehicles.0.call": { verb: "book-ride" } } },
+      () => undefined,
+    ),
+    inRun(
+      "a vehicle is over its seats",
+      { $set: { "vehicles.0.seats": 0 } },
+      ({ riders }, { _id }) =>
+        `ledger XN ridefleet run ${_id} vehicle 1: ${riders.reduce((sum, { passengers }) => sum + passengers, 0)} ride in it, and it has 0 seats.`,
+    ),
+    inRun(
+      "somebody sits where the group does not know",
+      { $push: { "vehicles.0.riders": { segmentId: stranger, attempt: 7, passengers: 0 } } },
+      () => `ledger XN urn:segment:${stranger}: it has seats in a vehicle that it does not know of.`,
     ),
     {
       what: "a vendor does not answer",

@@ -20,9 +20,11 @@ const lists = (route: string): Exception => ({
 export const exceptions: readonly Exception[] = [
   lists("listCases"),
   lists("listManualReview"),
+  lists("listReviewItems"),
   lists("listContracts"),
   lists("listDemandFreezes"),
   lists("listHotels"),
+  lists("getMetrics"),
   {
     route: "getPolicy",
     column: "ADMIN of another airport",

@@ -7,7 +7,7 @@ import type { Page } from "../../../schemas/command.ts";
 import { idOf } from "../../../schemas/urn.ts";
 import type { Call } from "../../harness/clients.ts";
 import { smallFlight } from "../../harness/instance.ts";
-import { contractBody } from "./terms.ts";
+import { contractBody, rideBody } from "./terms.ts";
 import type { World } from "./world.ts";
 
 export const isList = (route: Route): boolean =>
@@ -89,11 +89,18 @@ const anotherNotice: Add = async ({ clients, xn }, n) => {
   await groups.updateMany({ caseId: idOf(xn.caseUrn) }, { $push: { notices: notice } as never });
 };
 
+const anotherRide: Add = async (world, n) =>
+  world.clients.call("createSegment", {
+    token: await admin(world),
+    body: rideBody(world.spare.driven.reservationUrn, n),
+  });
+
 /** One for each list; a list without its line fails the matrix. */
 export const adds: Readonly<Record<string, Add>> = {
   listCases: anotherCase("JFK", "case.opened"),
   listPartnerCases: anotherCase("JFK", "case.opened"),
   listManualReview: anotherCase("LHR", "review.opened"),
+  listReviewItems: anotherCase("LHR", "review.opened"),
   getManifest: anotherGroup,
   getCaseProgress: anotherGroup,
   listReservations: anotherGroup,
@@ -104,6 +111,7 @@ export const adds: Readonly<Record<string, Add>> = {
   listPendingApprovals: anotherDemand,
   getCaseAudit: anotherDemand,
   getEntityAudit: anotherDemand,
+  searchAudit: anotherDemand,
   listActivePolicies: anotherPolicy,
   listContracts: async (world, n) =>
     world.clients.call("putContract", { token: await admin(world), body: contractBody("JFK", `Walk ${n}`) }),
@@ -113,6 +121,7 @@ export const adds: Readonly<Record<string, Add>> = {
       body: { subject: `walk-${n}-${ulid()}`, reason: "Lost" },
     }),
   listMyNotifications: anotherNotice,
+  listSegments: anotherRide,
 };
 
 const nameOf = (item: unknown): string => {

@@ -37,3 +37,11 @@ export const policyBody = (name: string, context: PolicyBody["context"], more: P
   maxAutomaticRoomsPerWave: 100,
   ...more,
 });
+
+/** A ride to the hotel tomorrow evening. @param n minutes past eight, so that none is like another */
+export const rideBody = (reservationUrn: string, n: number) => ({
+  reservationUrn,
+  direction: "AIRPORT_TO_HOTEL",
+  scheduledAt: `${dayFromNow(1)}T20:${String(n).padStart(2, "0")}:00Z`,
+  vehicleType: "WHEELCHAIR_VAN",
+});

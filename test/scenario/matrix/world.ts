@@ -8,11 +8,13 @@ import type { ContractView } from "../../../schemas/contract.ts";
 import type { DemandView } from "../../../schemas/demand.ts";
 import type { PolicyView } from "../../../schemas/policy.ts";
 import type { RevocationView } from "../../../schemas/revocation.ts";
+import type { SegmentView } from "../../../schemas/transport.ts";
 import type { WaveView } from "../../../schemas/wave.ts";
 import type { DemoAirline } from "../../../scripts/demonstration/provision.ts";
 import { type Clients, startClients } from "../../harness/clients.ts";
 import { smallFlight, travellersOf } from "../../harness/instance.ts";
-import { contractBody, policyBody } from "./terms.ts";
+import { openReviewDesk, type ReviewDesk } from "./review-desk.ts";
+import { contractBody, policyBody, rideBody } from "./terms.ts";
 
 /** What of one airline can be named in a request. */
 export interface Belongings {
@@ -58,6 +60,13 @@ export interface World {
       mergeable: readonly [string, string];
     };
     handheld: { caseUrn: string; groupId: string };
+    desk: ReviewDesk;
+    /** A drill, whose vendors drive people, and three rides of its only group. */
+    driven: {
+      caseUrn: string;
+      reservationUrn: string;
+      segments: readonly [string, string, string];
+    };
   };
   /** An airport with no case and no freeze, another one each time. */
   freezable: () => string;
@@ -143,6 +152,41 @@ const withinReach = async (
     contractUrn,
     revocationUrn: revoked.body.urn,
   };
+};
+
+/** Drills have vendors of every kind, also where the airline has none. */
+const drillOf = async (clients: Clients, admin: string): Promise<World["spare"]["driven"]> => {
+  const { flight, nextFlight } = smallFlight("XN", "drill", 0);
+  const opened = await clients.call<{ caseUrn: string }>("openCaseManually", {
+    token: admin,
+    body: {
+      externalEventId: "XN-drill",
+      kind: "DRILL",
+      flight: {
+        number: "XN9",
+        origin: "JFK",
+        destination: "LIS",
+        scheduledDeparture: flight.scheduledDeparture,
+        status: "CANCELLED",
+      },
+      nextFlight: { number: "XN10", scheduledDeparture: nextFlight?.scheduledDeparture },
+      passengerGroups: [{ passengers: [{ pnr: "DRIVEN", lastName: "Lovelace", cabinClass: "ECONOMY" }] }],
+    },
+  });
+  const { caseUrn } = opened.body;
+  const asked = { token: admin, params: { caseUrn } };
+  const { items } = await clients.eventually(
+    "the drill's group is driven there and back",
+    async () => (await clients.call<Page<SegmentView>>("listSegments", asked)).body,
+    (page) => page.items.length === 2 && page.items.every(({ status }) => status === "booked"),
+  );
+  await clients.events.untilCount("subcase.offer-ready", 1, { caseUrn });
+  const reservationUrn = items[0]?.reservationUrn ?? "";
+  const created = await clients.call<SegmentView>("createSegment", {
+    token: admin,
+    body: rideBody(reservationUrn, 59),
+  });
+  return { caseUrn, reservationUrn, segments: [items[0]?.urn ?? "", items[1]?.urn ?? "", created.body.urn] };
 };
 
 /** The airlines, their contracts and policies, and a night's cases with everything settled that settles itself. */
@@ -269,6 +313,8 @@ export const openWorld = async (t: Test): Promise<World> => {
       revocation: revocation.body.urn,
       freeze: freeze.body.urn,
       regroup: regroupOf(regrouped as CaseView),
+      desk: await openReviewDesk(clients),
+      driven: await drillOf(clients, admin),
       handheld: { caseUrn: byDesk?.urn ?? "", groupId: byDesk?.passengerGroups[0]?.groupId ?? "" },
     },
     freezable,

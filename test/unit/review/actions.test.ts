@@ -18,6 +18,7 @@ import {
   ana,
   ben,
   caseId,
+  changed,
   claimed,
   command,
   failed,
@@ -294,6 +295,14 @@ t.test("how it went: kept, shown, and what it does to the item", async (t) => {
       ["review.action-noted"],
       what,
     );
+
+  for (const [verb, state] of [
+    ["relax", "FAILED"],
+    ["rebook", "UNDER_WAY"],
+  ] as const) {
+    const reopened = moved(moved(moved(mine, does(verb)), withdraw), changed("reinstate", 30));
+    t.match(shown(reopened), { state: "OPEN", actions: [{ state }] }, `${verb} over a closing`);
+  }
 
   const elsewhere = command("open", { ...failed, origin: "amendment" });
   const changing = moved(after(elsewhere, claimed) as ReviewItem, does("rebook"));

@@ -3,7 +3,7 @@
 import t from "tap";
 import type { OverrideOrder } from "../../../actors/sub-case/override.ts";
 import type { SubCaseEvent } from "../../../actors/sub-case/state.ts";
-import { shown } from "../../../actors/sub-case/switch-state.ts";
+import { isOnDesk, shown } from "../../../actors/sub-case/switch-state.ts";
 import { offerView, reservationView } from "../../../actors/sub-case/view.ts";
 import type { Assignment, HotelCandidate } from "../../../schemas/assignment.ts";
 import type { VendorVerb } from "../../../schemas/vendor-call.ts";
@@ -323,4 +323,40 @@ t.test("book-rooms waits for the wave's choice", async (t) => {
   given(...after(allocated, received("sub-case.settle")))
     .when(book())
     .nothing();
+});
+
+t.test("chosen about a review item that stands open: no other is opened when there is no room", async (t) => {
+  const given = givenOf(t, rules, subCaseId);
+  const onDesk = (overrideId?: string) => {
+    const order = override([hotel("dakota")], {}, overrideId);
+    return { ...order, data: { ...(order.data as OverrideOrder), onDesk: true } };
+  };
+  const roomless = after([opened()], onDesk());
+  given(...roomless)
+    .when(answer("hold", "refused", { code: "REFUSED" }))
+    .leads({ status: "FAILED" })
+    .sends({ to: "internal" }, { to: "public" }, stage("F"), told("FAILED", "FAILED"));
+  const moving = after(ready, onDesk());
+  given(...moving)
+    .when(answer("hold", "refused", { round: 2 }))
+    .leads({ status: "OFFER_READY" })
+    .sends({ to: "internal" }, told("FAILED", "OFFER_READY"));
+  const plain = after(
+    after(roomless, answer("hold", "refused", { code: "REFUSED" })),
+    override(undefined, {}, "XN-NEXT"),
+  );
+  given(...plain)
+    .when(answer("hold", "refused", { code: "REFUSED", round: 2 }))
+    .sends(
+      { to: "internal" },
+      { to: "public" },
+      stage("F", 2),
+      { name: "review.open" },
+      {
+        ...told("FAILED", "FAILED"),
+        data: { overrideId: "XN-NEXT", outcome: "FAILED", state: "FAILED" },
+      },
+    );
+  const housed = { ...stateOf(roomless), roomLost: "CANCELLED" };
+  t.notOk(isOnDesk(housed as never), "a room that is lost later is another matter");
 });

@@ -25,6 +25,7 @@ t.test("to the hotel: the first quarter of an hour that leaves half an hour", as
 });
 
 t.test("back: so many minutes before the departure, whatever the clocks do meanwhile", async (t) => {
+  const long = new Date("2026-01-01T00:00:00Z");
   for (const [departure, minutes, pickup] of [
     ["2026-11-22T14:00:00Z", 180, "2026-11-22T11:00:00.000Z"],
     ["2026-11-22T14:07:00Z", 180, "2026-11-22T11:07:00.000Z"],
@@ -35,7 +36,19 @@ t.test("back: so many minutes before the departure, whatever the clocks do meanw
     ["2026-11-01T07:30:00Z", 180, "2026-11-01T04:30:00.000Z"],
     ["2026-03-08T07:30:00Z", 180, "2026-03-08T04:30:00.000Z"],
   ] as const)
-    t.equal(pickupBefore(new Date(departure), minutes).toISOString(), pickup, departure);
+    t.equal(pickupBefore(new Date(departure), minutes, long)?.toISOString(), pickup, departure);
+  const now = new Date("2026-11-22T12:10:00Z");
+  for (const [departure, minutes, pickup] of [
+    ["2026-11-22T15:00:00Z", 180, "2026-11-22T12:45:00.000Z"],
+    ["2026-11-22T12:45:00Z", 180, "2026-11-22T09:45:00.000Z"],
+    ["2026-11-22T12:10:00Z", 180, undefined],
+    ["2026-11-21T14:00:00Z", 180, undefined],
+  ] as const)
+    t.equal(
+      pickupBefore(new Date(departure), minutes, now)?.toISOString(),
+      pickup,
+      `${departure}, told late`,
+    );
 });
 
 t.test(

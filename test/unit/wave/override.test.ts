@@ -10,6 +10,9 @@ import {
   gatherOverride,
   type OverrideFacts,
   overrideMadeBy,
+  overrideOrder,
+  overrideView,
+  toReview,
 } from "../../../actors/wave/override.ts";
 import { standingOverrides } from "../../../actors/wave/override-state.ts";
 import { newestOfEach, savingsView } from "../../../actors/wave/queries.ts";
@@ -217,3 +220,81 @@ t.test("who has a room changes hotels, or keeps the one that it has", async (t) 
   const [note] = outgoingOf("XN-WAVE", decideWave(run, unbooked));
   t.match(note, { data: { unbooked: ["G1", "G2"], unplaced: ["G3"] } });
 });
+
+t.test(
+  "chosen about a review item: within the policy, by the exact offer, and the item hears of it",
+  async (t) => {
+    const review = { reviewId: "XN-REVIEW", actionId: "XN-ACTION" };
+    const table: [object, Partial<OverrideFacts>, string][] = [
+      [{ withinPolicy: true }, {}, "validation/body /hotelUrn"],
+      [{ withinPolicy: true, hotelUrn: hotelOf("near") }, { offers: [near] }, "taken"],
+      [{ providerOfferId: "rl" }, {}, "taken"],
+      [{ providerOfferId: "gone" }, {}, "validation/body /providerOfferId"],
+    ];
+    for (const [data, read, expected] of table)
+      t.equal(refusal(wave, chosen(data), facts(read)), expected, JSON.stringify(data));
+    const relaxed = { ...terms, policies: { ECONOMY: policy({ maxDistanceKm: 50 }) } };
+    t.equal(
+      refusal(wave, chosen({ withinPolicy: true }), facts({ terms: relaxed })),
+      "taken",
+      "relaxed for the case",
+    );
+    const exact = chosen({ providerOfferId: "rl", review });
+    const { event, order } = decideOverride(wave, exact, facts());
+    t.match(order.assignment.candidates, [{ offer: { providerOfferId: "rl" } }]);
+    t.equal(order.assignment.candidates.length, 1);
+    const kept = evolve(wave, event);
+    const override = kept.overrides?.[0];
+    if (override === undefined) throw new Error("no override is kept");
+    t.match(overrideOrder(order, override), { name: "sub-case.override", data: { onDesk: true } });
+    t.notOk("review" in overrideView(override), "whose item it was stays in the house");
+    const plain = decideOverride(wave, chosen(), facts());
+    if (plain.event.type !== "wave.overridden") throw new Error("nothing was chosen");
+    t.notOk("onDesk" in (overrideOrder(plain.order, plain.event.data) as { data: object }).data);
+    for (const outcome of ["DONE", "FAILED", "REFUSED"] as const) {
+      const note = { overrideId: order.overrideId, outcome, state: "CLOSED" };
+      t.match(toReview(kept, note), [
+        {
+          name: "review.note-action",
+          entity: review.reviewId,
+          data: { actionId: review.actionId, groups: [{ groupId: "G1", outcome, detail: /\S/ }] },
+        },
+      ]);
+      const other = evolve(wave, plain.event);
+      t.same(toReview(other, { ...note, overrideId: plain.order.overrideId }), [], "nobody's item");
+    }
+  },
+);
+
+t.test(
+  "a wave that is run about a review item tells it of its groups, and opens no other for them",
+  async (t) => {
+    const review = { reviewId: "XN-REVIEW", actionId: "XN-ACTION", groupIds: ["G1", "G3", "G9"] };
+    const about = { ...run, data: { ...(run.data as object), review } };
+    const stays = input().stays.map((stay) => ({
+      ...stay,
+      groups: [...stay.groups, group("G4", { rooms: 40 })],
+    }));
+    const sent = outgoingOf(
+      "XN-WAVE",
+      decideWave(about, { ...input(), stays, relaxed: [{ maxDistanceKm: 20 }] }),
+    );
+    const dataOf = (name: string) =>
+      sent.flatMap((one) => (one.to === "command" && one.name === name ? one.data : []));
+    t.match(dataOf("review.note-action"), [
+      {
+        actionId: "XN-ACTION",
+        groups: [
+          { groupId: "G1", outcome: "DONE", detail: `Placed at ${near.name}.` },
+          { groupId: "G3", outcome: "FAILED", detail: /\S/ },
+          { groupId: "G9", outcome: "FAILED", detail: /\S/ },
+        ],
+      },
+    ]);
+    t.match(dataOf("review.open"), [{ affectedGroups: ["G4"] }]);
+    t.match(decideWave(about, { ...input(), relaxed: [{ maxDistanceKm: 20 }] }).event.data.relaxed, [
+      { maxDistanceKm: 20 },
+    ]);
+    t.notOk("relaxed" in wave);
+  },
+);

@@ -19,7 +19,7 @@ import {
   type SubscriptionEvent,
   type SubscriptionState,
 } from "../../../actors/webhook/state.ts";
-import { subscriptionAudit, subscriptionView } from "../../../actors/webhook/view.ts";
+import { alertChannelView, subscriptionAudit, subscriptionView } from "../../../actors/webhook/view.ts";
 import { systemPrincipal } from "../../../schemas/command.ts";
 import { Problem, type ProblemCode } from "../../../schemas/problems.ts";
 import { dayMs, event, later, now } from "./offer-ready.ts";
@@ -334,3 +334,45 @@ t.test("a delivery held back beyond the event's own life is given up without a p
   t.equal(state.attempts.length, 1);
   t.same(deliveryOutgoing({ type: "delivery.expired", at: now }, state, wake as never, "XN-D"), []);
 });
+
+t.test(
+  "an airline's alert channel: no partner's name or contact, and never paused for a failure",
+  async (t) => {
+    const channel = {
+      clientId: "alerts_XN",
+      kind: "alerts",
+      url: input.url,
+      scopes: [],
+      contact: "",
+      secret: secret("a"),
+    };
+    const decide = decideSubscription({ allowLoopback: false });
+    const [registered] = decide(undefined, command("put-subscription", channel));
+    const state = evolveSubscription(undefined, registered as SubscriptionEvent);
+    t.match(state, { kind: "alerts", status: "ACTIVE", clientId: "alerts_XN" });
+    t.same(decide(state, command("put-subscription", channel)), []);
+    const wrong: [object, string[]][] = [
+      [{ ...channel, clientId: "alerts_QZ" }, ["/clientId"]],
+      [{ ...channel, clientId: "XN-tower" }, ["/clientId"]],
+      [{ ...channel, kind: undefined }, ["/clientId", "/contact"]],
+      [{ ...channel, url: "http://10.0.0.1/" }, ["/url"]],
+    ];
+    for (const [data, pointers] of wrong)
+      refusal(t, () => decide(undefined, command("put-subscription", data)), "validation/body", pointers);
+    const exhausted = command("pause", { reason: "DELIVERY_EXHAUSTED", delivery: "urn:delivery:XN-D" });
+    const [lost] = decide(state, exhausted) as [SubscriptionEvent];
+    const after = evolveSubscription(state, lost);
+    t.match(after, { status: "ACTIVE", lastGivenUp: { at: now, delivery: "urn:delivery:XN-D" } });
+    t.match(subscriptionOutgoing(lost, after, exhausted, "XN-SUB"), [{ type: "webhook.alert-given-up" }]);
+    const shown = alertChannelView(after, 2);
+    t.match(shown, {
+      host: "partner.example",
+      status: "ACTIVE",
+      waiting: 2,
+      lastGivenUp: { at: now.toISOString() },
+    });
+    t.notMatch(JSON.stringify(shown), /hooks|sealed/, "neither the address nor the secret");
+    const stopped = command("pause", { reason: "OPERATOR" });
+    t.match(decide(state, stopped), [{ type: "subscription.paused" }], "a person may");
+  },
+);

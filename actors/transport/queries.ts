@@ -1,0 +1,49 @@
+/** Owns the reads of rides, each beside the index that serves it (`transferIndexes`). */
+import type { Document } from "mongodb";
+import type { Page, Query } from "../../schemas/command.ts";
+import type { MeView } from "../../schemas/passenger-api.ts";
+import type { MyTransportView, SegmentView } from "../../schemas/transport.ts";
+import { idOf } from "../../schemas/urn.ts";
+import type { ActorContext } from "../runtime/host.ts";
+import { pageOf } from "../runtime/page.ts";
+import { loadedOf } from "../runtime/store.ts";
+import type { TransferState } from "./transfer-state.ts";
+import { transferCollection, transferSchemaVersion } from "./transfers.ts";
+import { myTransport, segmentView } from "./view.ts";
+
+const current = { schemaVersion: transferSchemaVersion };
+const projection = { handled: 0, outbox: 0 };
+
+export const transportQueries = (context: ActorContext) => {
+  const transfers = (tenant: string) =>
+    context.documents.tenant(tenant).collection<Document>(transferCollection);
+  return {
+    /** GET /v1/transport/cases/{caseUrn}/segments, by the index `group`: in the order in which they were made. */
+    segments: async (query: Query): Promise<Page<SegmentView>> => {
+      const { caseUrn } = query.params as { caseUrn: string };
+      await context.call("case.head", { ...query, params: { caseUrn } });
+      const found = await transfers(query.tenant)
+        .find({ caseId: idOf(caseUrn) }, { projection })
+        .toArray();
+      const all = found
+        .flatMap((document) => {
+          const { state, meta } = loadedOf<TransferState>(document, current);
+          return state.segments.map((segment) => ({ state, segment, version: meta.version }));
+        })
+        .sort((a, b) => (a.segment.segmentId < b.segment.segmentId ? -1 : 1));
+      return pageOf(
+        all,
+        query.params,
+        ({ segment }) => segment.segmentId,
+        ({ state, segment, version }) => segmentView(state, segment, version),
+      );
+    },
+
+    /** GET /v1/me/transport: of the group that the session's passenger is in now. */
+    mine: async (query: Query): Promise<MyTransportView> => {
+      const { caseUrn, groupId } = await context.call<MeView>("sub-case.me", { ...query, params: {} });
+      const found = await transfers(query.tenant).findOne({ caseId: idOf(caseUrn), groupId }, { projection });
+      return myTransport(found === null ? undefined : loadedOf<TransferState>(found, current).state);
+    },
+  };
+};
