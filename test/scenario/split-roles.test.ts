@@ -4,7 +4,7 @@ import t from "tap";
 import type { PassengerInput } from "../../schemas/passenger.ts";
 import { smallFlight, startInstance } from "../harness/instance.ts";
 
-const others = "actors=identity,audit,policy,contract,wave,review,webhook,vendor-adapter";
+const others = "actors=identity,audit,policy,contract,wave,review,transport,webhook,vendor-adapter,metrics";
 const night = await startInstance(t, {
   services: [{ ROLE: "gateway" }, { ROLE: "actors=case,sub-case" }, { ROLE: others }],
 });
