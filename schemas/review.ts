@@ -77,9 +77,11 @@ export const ReviewItemView = Type.Object(
     assignedTo: Type.Optional(Type.String({ description: "User URN." })),
     origin: Type.Optional(Type.String({ description: "The step or person that raised it." })),
     createdAt: Timestamp,
-    dueAt: Type.Optional(Type.String({ format: "date-time", description: "When its SLA is breached." })),
-    secondsLeft: Type.Optional(
-      Type.Integer({ minimum: 0, description: "Until `dueAt`, as of this answer." }),
+    dueAt: Type.Optional(
+      Type.String({
+        format: "date-time",
+        description: "When its SLA is breached: what a clock counts down to.",
+      }),
     ),
     overdue: Type.Boolean({ description: "Its deadline has passed." }),
     breaches: Type.Integer({ minimum: 0, description: "Deadlines missed so far." }),

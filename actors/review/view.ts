@@ -28,14 +28,9 @@ export const reviewView = (id: string, item: ReviewItem, version: number, now: D
   version,
 });
 
-const clockOf = (
-  { status, dueAt }: ReviewItem,
-  now: Date,
-): Pick<ReviewItemView, "dueAt" | "secondsLeft" | "overdue"> => {
-  if (status === "RESOLVED") return { overdue: false };
-  const secondsLeft = Math.max(0, Math.floor((dueAt.getTime() - now.getTime()) / 1000));
-  return { dueAt: dueAt.toISOString(), secondsLeft, overdue: dueAt <= now };
-};
+/** Nothing that changes by itself each second: what is read again would never be as it was (RFC 9110 §13.1.2). */
+const clockOf = ({ status, dueAt }: ReviewItem, now: Date): Pick<ReviewItemView, "dueAt" | "overdue"> =>
+  status === "RESOLVED" ? { overdue: false } : { dueAt: dueAt.toISOString(), overdue: dueAt <= now };
 
 const actionView = (action: ReviewAction): ReviewActionView => {
   const { kind, by, at, reason, asked, groups } = action;

@@ -258,7 +258,6 @@ t.test("how it went: kept, shown, and what it does to the item", async (t) => {
         groups: [{ groupId: "G1" }, {}],
       },
     ],
-    secondsLeft: 600,
     overdue: false,
   });
   t.notOk("waveId" in (shown(begun).actions[0]?.groups[0] ?? {}));
