@@ -161,7 +161,9 @@ const commitEvents = async <State extends object, Event extends DomainEvent>(
     .relay(command.tenant)
     .relay(meta)
     .then((whole) => {
+      // What could not be published the sweep will bring, and nobody tells of it: the document has to be asked again.
       if (whole) options.recent.published(command.tenant, entity, meta.outboxCount);
+      else options.recent.take(command.tenant, entity);
     });
   options.scheduleTimers(command.tenant, entity, timers);
   return { state: after, meta, repeated: false };

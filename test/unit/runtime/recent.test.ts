@@ -72,6 +72,10 @@ const vehicle = (remembered: number) => {
     write: (change: object) => {
       document = { ...document, ...change, revision: document.revision + 1 };
     },
+    /** As another process does: what it publishes and drains is no new revision. */
+    sweep: () => {
+      document = { ...document, outbox: [] };
+    },
     breakRelay: () => {
       relayWorks = false;
     },
@@ -118,6 +122,10 @@ t.test("the outbox goes on where it stood", async (t) => {
   stalled.breakRelay();
   for (const id of ["a", "b"]) await stalled.take(id);
   t.strictSame(stalled.relayed, [[1], [1, 2]], "what has not left comes before the next");
+  stalled.sweep();
+  await stalled.take("c");
+  t.strictSame(stalled.relayed.at(-1), [3], "what a sweep has brought is not brought again");
+  t.equal(stalled.reads(), 3, "for the document was asked");
 });
 
 t.test("only so many are remembered, and what is taken is gone", async (t) => {
