@@ -70,6 +70,11 @@ export interface GroupLock {
   expiresAt: string;
 }
 
+/** One of a case's groups that somebody holds. */
+export interface LockedGroup extends GroupLock {
+  groupId: string;
+}
+
 /** A lease ends with its last moment: at `expiresAt` it has lapsed. */
 export const isLive = ({ expiresAt }: Pick<GroupLock, "expiresAt">, now: Date): boolean =>
   now.getTime() < Date.parse(expiresAt);
@@ -109,4 +114,24 @@ export const requireUnlocked = (
     throw lockedProblem(others, now, "Wait until the lock is given back or has lapsed.");
   if (fencingToken !== undefined && !live.some((own) => own.fencingToken === fencingToken))
     throw staleToken();
+};
+
+/**
+ * Lets an operator order something for a case: others' locks keep them from the groups that they name. What is for the whole case
+ * is stopped by nobody's lock; a token that is given with it has to be that of a live lock of theirs on one of its groups.
+ * @param locks of the case
+ * @param order `isWhole`: it is for the whole case, with or without some groups by name
+ * @throws Problem conflict/sub-case-locked, conflict/stale-fencing-token
+ */
+export const requireCaseUnlocked = (
+  locks: readonly LockedGroup[],
+  { named, isWhole }: { named: readonly string[]; isWhole: boolean },
+  writing: Writing,
+  now: Date,
+): void => {
+  const meant = new Set(named);
+  const concerned = locks.filter(
+    ({ groupId, lockedBy }) => meant.has(groupId) || (isWhole && lockedBy === writing.principal.urn),
+  );
+  requireUnlocked(concerned, writing, now);
 };

@@ -106,6 +106,7 @@ export const RequestTransfersBody = Type.Object({
     }),
   ),
   reason: Type.Optional(Reason),
+  fencingToken: Concurrency.fencingToken,
 });
 export type RequestTransfersBody = Static<typeof RequestTransfersBody>;
 
@@ -135,7 +136,7 @@ const MyRide = Type.Object({
   vehicles: Type.Array(SegmentVehicle),
 });
 
-/** `status`, `vehicleType` and `pickupAt` are those of the offer: of the next ride. */
+/** `status`, `vehicleType` and `pickupAt` are of one ride: the next that is still to come, else the last that was, else a declined one. */
 export const MyTransportView = Type.Object(
   {
     status: Type.Optional(
@@ -176,6 +177,8 @@ export interface RideOrder {
   minutesBeforePickup: number;
   /** Whether passengers may ask for a ride themselves. */
   onDemand: boolean;
+  /** ISO 8601 UTC, the scheduled departure of the flight that strands them: they are picked up after it. Absent: at once. */
+  notBefore?: string;
   /** The next flight's scheduled departure, ISO 8601 UTC; absent: none is known, and nobody is driven back yet. */
   departure?: string;
   /** How often the stay was changed, as the order knows it: of two departures that of the later change counts. */

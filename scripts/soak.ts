@@ -4,6 +4,7 @@ import { documentsCrash } from "./soaking/documents-crash.ts";
 import { fuzz } from "./soaking/fuzz.ts";
 import { killPoints } from "./soaking/kill-points.ts";
 import { killed } from "./soaking/kills.ts";
+import { nights } from "./soaking/nights.ts";
 import { outages } from "./soaking/outages.ts";
 import type { Scenario, Sizes } from "./soaking/scenario.ts";
 import { waves } from "./soaking/waves.ts";
@@ -17,6 +18,7 @@ const scenarios: Record<string, Scenario<any>> = {
   waves,
   kills: killed,
   fuzz,
+  nights,
 };
 
 const sizeNames = ["kills", "cases", "groups", "requests"] as const;

@@ -5,6 +5,7 @@ import type { AllocationView, CaseListItem, CaseView, ReservationView } from "..
 import type { Page, Query } from "../../schemas/command.ts";
 import type { DemandSummary, PendingApproval } from "../../schemas/demand.ts";
 import type { CaseKind } from "../../schemas/drill.ts";
+import type { GroupStanding } from "../../schemas/group-note.ts";
 import type { PartnerCaseListItem, PartnerCaseView } from "../../schemas/partner-api.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
@@ -198,6 +199,27 @@ export const caseQueries = (context: ActorContext) => {
       return (await cases(tenant).findOne({ _id, status: "CLOSED" }, { projection: { _id: 1 } })) !== null;
     },
 
+    /**
+     * For an item about rooms that comes to the desks: those of these groups that have one. The case may not have heard yet that a
+     * room was lost, so each group is asked as well.
+     */
+    "housed-groups": async (query: Query): Promise<string[]> => {
+      const { caseId, groupIds } = query.params as { caseId: string; groupIds: string[] };
+      const _id = caseId as never;
+      const found = await cases(query.tenant).findOne({ _id }, { projection: { groups: 1, progress: 1 } });
+      if (found === null) return [];
+      const { groups, progress } = found as unknown as Pick<CaseState, "groups" | "progress">;
+      const told = groups.filter(
+        ({ groupId }, i) => groupIds.includes(groupId) && "BRC".includes(progress[i] ?? "?"),
+      );
+      const standings = await Promise.all(
+        told.map(({ subCaseId }) =>
+          context.call<GroupStanding | null>("sub-case.standing", { ...query, params: { subCaseId } }),
+        ),
+      );
+      return told.flatMap(({ groupId }, i) => (hasRoom(standings[i]) ? groupId : []));
+    },
+
     /** For the reader of a wave that has not decided yet; null: no case waits for it. */
     "wave-under-way": async ({ tenant, params }: Query) => {
       const waveId = idOf((params as { waveUrn: string }).waveUrn);
@@ -254,6 +276,12 @@ export const caseQueries = (context: ActorContext) => {
     },
   };
 };
+
+/** Of a room that is being given up, or is not sure yet, a person's item is the safer word. */
+const hasRoom = (standing: GroupStanding | null | undefined): boolean =>
+  standing?.status === "OFFER_READY" ||
+  standing?.status === "RESOLVED" ||
+  (standing?.status === "PROCESSING" && standing.reservation?.status === "CONFIRMED");
 
 /** A demand's place in the approval queue: its case's id, then its own. @throws Problem validation/query */
 const demandKeyOf = (cursor: string): { caseId: string; demandId: string } => {

@@ -1,19 +1,25 @@
 /** Owns what a changed next flight does to a case's groups (contract, PATCH reaccommodate): other nights, another hotel, or no room at all. */
 import type { Stage } from "../../schemas/group-note.ts";
+import { type LockedGroup, requireCaseUnlocked } from "../../schemas/lock.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { StayEffect } from "../../schemas/reaccommodate.ts";
 import { causedId } from "../runtime/clock.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { approvedDemands } from "./capacity.ts";
-import { stayOf } from "./planning.ts";
+import { type DemandTerms, stayOf } from "./planning.ts";
 import { consequences } from "./progress.ts";
 import type { ReaccommodateEvent } from "./reaccommodate-state.ts";
-import { moreRooms, type RegroupTerms } from "./regroup.ts";
+import { moreRooms } from "./regroup.ts";
 import { type CaseEvent, type CaseState, evolve, type GroupHead } from "./state.ts";
 
 interface Said {
   nextFlight?: { number: string; scheduledDeparture: string };
   groups?: { groupId: string; nextFlight: { number: string; scheduledDeparture: string } }[];
+}
+
+/** What is read for the decision: the terms of a demand, and whose locks are on the case's groups. */
+export interface ReaccommodateTerms extends DemandTerms {
+  locks: LockedGroup[];
 }
 
 type Flight = NonNullable<CaseState["nextFlight"]>;
@@ -31,7 +37,8 @@ const flightOf = ({
 
 /**
  * Every group whose next flight changes is planned anew; groups with a flight of their own don't follow the case's.
- * @throws Problem conflict/state before the case is planned or while an allocation is under way; validation/body
+ * @throws Problem conflict/state before the case is planned or while an allocation is under way; validation/body;
+ * conflict/sub-case-locked for a group that is named, conflict/stale-fencing-token
  */
 export const decideReaccommodate = (state: CaseState, command: Received, gathered: unknown): CaseEvent[] => {
   const said = command.data as Said;
@@ -46,8 +53,11 @@ export const decideReaccommodate = (state: CaseState, command: Received, gathere
     });
   const event = reaccommodated(state, command, said);
   if (event === undefined) return [];
+  const { locks, ...terms } = gathered as ReaccommodateTerms;
+  const named = said.groups?.map(({ groupId }) => groupId) ?? [];
+  requireCaseUnlocked(locks, { named, isWhole: said.nextFlight !== undefined }, command, command.now);
   const after = evolve(state, event);
-  const events: CaseEvent[] = [event, ...moreRooms(state, after, command, gathered as RegroupTerms)];
+  const events: CaseEvent[] = [event, ...moreRooms(state, after, command, terms)];
   return [...events, ...consequences(events.reduce<CaseState>(evolve, state), command.now)];
 };
 

@@ -26,7 +26,7 @@ const flightOf = ({ flight }: CaseState) => ({
 export const outgoing = (
   event: CaseEvent,
   state: CaseState,
-  _command: Received,
+  command: Received,
   caseId: string,
 ): Outgoing[] => {
   switch (event.type) {
@@ -71,11 +71,12 @@ export const outgoing = (
         ...partialItem(state, caseId, event.data),
       ];
     case "case.group-noted":
+      // When the group told it, not when the case heard: an item that has arisen in between is of a room lost since.
       return event.data.housed.map((groupId) => ({
         to: "command",
         name: "review.note-housed",
         entity: caseId,
-        data: { groupId },
+        data: { groupId, at: command.issuedAt },
       }));
     case "case.review-noted":
       return [

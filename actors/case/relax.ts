@@ -21,12 +21,20 @@ interface Relax {
 const isAble = ({ groups, progress }: CaseState, at: number): boolean =>
   "WHF".includes(progress[at] ?? "?") && groups[at]?.stay !== undefined;
 
-/** The policies that bind this case: as they are, with what was relaxed for it. */
+/** The policies that bind this case: as they are, each with what was relaxed for its tier. */
 export const bindingPolicies = (
   policies: CaseState["policies"],
   relaxations: CaseState["relaxations"],
 ): CaseState["policies"] =>
-  Object.fromEntries(Object.entries(policies).map(([tier, policy]) => [tier, relaxed(policy, relaxations)]));
+  Object.fromEntries(
+    Object.entries(policies).map(([tier, policy]) => [
+      tier,
+      relaxed(
+        policy,
+        relaxations?.filter(({ tiers }) => tiers?.includes(tier as Tier) ?? true),
+      ),
+    ]),
+  );
 
 /**
  * Nothing but loosening: whoever may not change the policy may let one case be an exception to it.
@@ -57,6 +65,7 @@ export const decideRelax = (state: CaseState, command: Received): CaseEvent[] =>
     commandId: command.id,
     fields,
     groupIds,
+    tiers,
     reason,
     by: command.principal.urn,
     at: command.now,

@@ -1,6 +1,7 @@
 /** Wires the case actor. */
 
 import type { CaseKind } from "../../schemas/drill.ts";
+import type { LockedGroup } from "../../schemas/lock.ts";
 import type { GroupMembers } from "../../schemas/regroup.ts";
 import type { ReviewSettled } from "../../schemas/review.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
@@ -17,6 +18,7 @@ import { freezeAt } from "./freezes-query.ts";
 import { eventIdOf } from "./intake.ts";
 import { type DemandTerms, demandMadeBy, type Policies } from "./planning.ts";
 import { caseIndexes, caseQueries, collection } from "./queries.ts";
+import type { ReaccommodateTerms } from "./reaccommodate.ts";
 import { outgoing } from "./reactions.ts";
 import { type RegroupTerms, tiersAmong } from "./regroup.ts";
 import { namedIn } from "./regroup-wanted.ts";
@@ -72,14 +74,17 @@ const gatherTerms = async (
   context: ActorContext,
   command: Received,
   { airport, groups }: CaseState,
-): Promise<DemandTerms | undefined> => {
+): Promise<DemandTerms | ReaccommodateTerms | undefined> => {
   const freeze = () => freezeAt(context, command.tenant, airport);
   if (command.name === "case.apply-freeze") return { policies: {}, freeze: await freeze() };
   if (!isAboutDemand(command)) return undefined;
   const tiers = [...new Set(groups.flatMap(({ tier }) => tier ?? []))] as Tier[];
   const asked = { ...command, params: { airport, tiers } };
   const policies = await context.call<Policies>("policy.resolve-tiers", asked);
-  return { policies, freeze: await freeze() };
+  const terms: DemandTerms = { policies, freeze: await freeze() };
+  if (command.name !== "case.reaccommodate") return terms;
+  const ofCase = { ...command, params: { caseId: command.entity } };
+  return { ...terms, locks: await context.call<LockedGroup[]>("sub-case.locks", ofCase) };
 };
 
 /** The groups as their sub-cases have them, and what their rooms will be asked under: cabins that nobody was planned in, too. */

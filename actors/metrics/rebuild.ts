@@ -74,27 +74,31 @@ export const rebuild = async (rebuilding: Rebuilding): Promise<Rebuilt> => {
   return { generation, resumed, wholeFrom: isAll ? null : wholeFrom, read: counted.read, takenOver };
 };
 
-/** What each stream holds from: the sequence before its first, and the first hour that it has as a whole. */
+/**
+ * What each stream holds from: the sequence before its first, and the first hour that it has as a whole. One that has dropped nothing
+ * may be younger than the figures all the same: made anew after a loss, it knows nothing of the nights before.
+ */
 const extentOf = async (
-  { manager }: Streams,
+  { documents, streams: { manager }, now }: Rebuilding,
   stream: LogName,
-  now: Date,
+  generation: number,
 ): Promise<{ before: number; wholeFrom: Date }> => {
   const { state } = await manager.streams.info(stream);
-  const before = state.first_seq - 1;
-  if (before <= 0) return { before: 0, wholeFrom: new Date(0) };
-  const oldest = state.messages === 0 ? now : new Date(state.first_ts);
+  const before = Math.max(0, state.first_seq - 1);
+  const from = hourOf(state.messages === 0 ? now : new Date(state.first_ts));
+  const older = { generation, hour: { $lt: from } };
+  const holdsAll =
+    before === 0 &&
+    (await bucketsOf(documents).findOne(older, { hint: "hours", projection: { _id: 1 } })) === null;
+  if (holdsAll) return { before, wholeFrom: new Date(0) };
   // One hour more: the oldest go on being dropped while the log is read, and clocks differ.
-  return { before, wholeFrom: new Date(hourOf(oldest).getTime() + 2 * hourMs) };
+  return { before, wholeFrom: new Date(from.getTime() + 2 * hourMs) };
 };
 
-const begin = async ({
-  documents,
-  streams,
-  now,
-}: Rebuilding): Promise<{ resumed: boolean; state: RebuildState }> => {
+const begin = async (rebuilding: Rebuilding): Promise<{ resumed: boolean; state: RebuildState }> => {
+  const { documents, now } = rebuilding;
   const head = await headOf(documents);
-  const extents = await Promise.all(logs.map((stream) => extentOf(streams, stream, now)));
+  const extents = await Promise.all(logs.map((stream) => extentOf(rebuilding, stream, head.generation)));
   const standing = head.rebuild;
   const reaches = (state: RebuildState) =>
     logs.every((stream, i) => state.positions[stream] >= (extents[i]?.before ?? 0));

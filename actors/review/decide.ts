@@ -1,12 +1,13 @@
 /** Owns the rules of manual review items: when one is opened, who may work it, and what a missed deadline does. */
 import { decodeTime } from "ulid";
 import { Problem } from "../../schemas/problems.ts";
-import { type OpenReview, type ReviewSla, reviewSlaDefault } from "../../schemas/review.ts";
+import { type OpenReview, type ReviewSla, resolutionMeans, reviewSlaDefault } from "../../schemas/review.ts";
 import { tenantOfId } from "../../schemas/urn.ts";
 import { priorityOf } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
+import { stateOf } from "./action-state.ts";
 import {
   actionOf,
   beginAction,
@@ -15,8 +16,9 @@ import {
   requireNotAnothers,
   type Targets,
 } from "./actions.ts";
+import { type GroupSettled, groupSettled, noteHoused } from "./settling.ts";
 import { deadlineAfter, raised } from "./sla.ts";
-import type { ReviewEvent, ReviewItem } from "./state.ts";
+import { evolveReview, type ReviewEvent, type ReviewItem } from "./state.ts";
 
 /**
  * The same case, category, origin, groups (in any order) and occurrence are the same item. The id's time is the
@@ -41,6 +43,8 @@ export interface ReviewTerms {
   sla: ReviewSla;
   /** Absent: not asked. */
   caseIsOpen?: boolean;
+  /** Of an item about rooms that comes to the desks: its groups that have one by now. */
+  housed?: readonly string[];
   /** Of an action: the groups that it is for, or why it would be refused. */
   targets?: Targets | Problem;
 }
@@ -51,9 +55,9 @@ export const decideReview = (
   command: Received,
   gathered?: unknown,
 ): ReviewEvent[] => {
-  const { sla, caseIsOpen, targets = [] } = (gathered ?? { sla: reviewSlaDefault }) as ReviewTerms;
-  if (command.name === "review.open")
-    return open(state, command as Received<OpenReview>, { caseIsOpen: caseIsOpen !== false, sla });
+  const terms = (gathered ?? { sla: reviewSlaDefault }) as ReviewTerms;
+  const { sla, caseIsOpen, targets = [] } = terms;
+  if (command.name === "review.open") return open(state, command as Received<OpenReview>, terms);
   if (state === undefined) throw new Problem("not-found/resource", "No such review item.");
   requireAirport(command.principal, state.airport);
   if (caseIsOpen === false && command.principal.surface !== "system")
@@ -75,27 +79,30 @@ export const decideReview = (
     case "review.note-group-housed":
       return noteHoused(state, command as Received<GroupSettled>);
     case "review.withdraw":
-      return withdraw(state, command as Received<{ reason: string; changedAt: string }>);
+      return withdraw(state, command as Received<{ reason: string; changedAt: string }>, terms);
     case "review.reinstate":
-      return reinstate(state, command as Received<{ changedAt: string }>, sla);
+      return reinstate(state, command as Received<{ changedAt: string }>, terms);
     case "review.note-action":
       return noteAction(state, command, {
         settle: (after, groupId) => groupSettled(after, command, groupId),
         reinstated: reinstated(state, command, sla),
       });
     case "review.breach-sla":
-      return breachSla(state, command as Received<{ dueAt: string }>, sla);
+      return breachSla(state, command as Received<{ dueAt: string }>, terms);
     default:
       throw new Error(`review takes no command ${command.name}`);
   }
 };
 
+const closedCase = "CASE_CLOSED";
+
 /** Once opened it is settled: a repeat neither opens a second nor reopens a resolved one. */
 const open = (
   state: ReviewItem | undefined,
-  { data, tenant, principal, now }: Received<OpenReview>,
-  { caseIsOpen, sla }: { caseIsOpen: boolean; sla: ReviewSla },
+  command: Received<OpenReview>,
+  { caseIsOpen, sla, housed }: ReviewTerms,
 ): ReviewEvent[] => {
+  const { data, tenant, principal, now } = command;
   if (state !== undefined) return [];
   if (tenantOfId(data.caseId) !== tenant) {
     throw new Problem("auth/foreign-tenant", "The case belongs to another airline.");
@@ -103,12 +110,31 @@ const open = (
   const { occurrence: _occurrence, priority = priorityOf[data.category], ...rest } = data;
   const listKey = `${now.toISOString()}/${reviewIdOf(data)}`;
   const dueAt = deadlineAfter(sla, priority, now);
-  const opened: ReviewEvent = { type: "review.opened", data: { ...rest, priority, listKey, at: now, dueAt } };
-  if (caseIsOpen) return [opened];
+  const arisenAt = new Date(command.issuedAt);
+  const opened: ReviewEvent = {
+    type: "review.opened",
+    data: { ...rest, priority, listKey, at: now, dueAt, arisenAt },
+  };
+  if (caseIsOpen !== false) return withHoused(undefined, [opened], command, housed);
   // It comes late: kept for the day that the case is opened again.
   const reason = "The case was closed before this was told.";
   const by = principal.urn;
   return [opened, { type: "review.resolved", data: { by, resolution: closedCase, reason, at: now } }];
+};
+
+/** Who has got a room before the item came to the desks was told of when there was no item to hear it. */
+const withHoused = (
+  state: ReviewItem | undefined,
+  events: ReviewEvent[],
+  command: Received,
+  housed: ReviewTerms["housed"] = [],
+): ReviewEvent[] => {
+  const all = [...events];
+  for (const groupId of housed) {
+    const after = all.reduce<ReviewItem | undefined>(evolveReview, state) as ReviewItem;
+    all.push(...groupSettled(after, command, groupId));
+  }
+  return all;
 };
 
 const claim = (state: ReviewItem, command: Received): ReviewEvent[] => {
@@ -139,7 +165,10 @@ const release = (state: ReviewItem, command: Received): ReviewEvent[] => {
 const wasResolved = ({ resolution }: Extract<ReviewItem, { status: "RESOLVED" }>): Problem =>
   new Problem("conflict/state", `This item was resolved as ${resolution}.`, { state: "RESOLVED" });
 
-/** One level up, by the clock of that level; nobody gets more time by it than they had. */
+/**
+ * One level up, by the clock of that level; nobody gets more time by it than they had. A deadline that has passed counts as missed,
+ * as its timer would have found it: the new level has a clock of its own.
+ */
 const escalate = (
   state: ReviewItem,
   { data, principal, now }: Received<{ reason: string }>,
@@ -149,12 +178,23 @@ const escalate = (
   const said = { by: principal.urn, reason: data.reason, at: now };
   const priority = raised(state.priority);
   if (priority === undefined) return [{ type: "review.escalated", data: said }];
+  if (now >= state.dueAt) {
+    const late = { priority, dueAt: deadlineAfter(sla, priority, state.dueAt) };
+    return [
+      { type: "review.escalated", data: { ...said, raised: late } },
+      { type: "review.sla-breached", data: { raised: late } },
+    ];
+  }
   const byClock = deadlineAfter(sla, priority, now);
   const dueAt = new Date(Math.min(byClock.getTime(), state.dueAt.getTime()));
   return [{ type: "review.escalated", data: { ...said, raised: { priority, dueAt } } }];
 };
 
-/** Whoever resolves an item that nobody has claimed works it in that one step. */
+/**
+ * Whoever resolves an item that nobody has claimed works it in that one step. That there is a room is not for a person to say while
+ * an action seeks one: its refusal would find nobody.
+ * @throws Problem conflict/state
+ */
 const resolve = (
   state: ReviewItem,
   command: Received<{ resolution: string; reason: string }>,
@@ -170,78 +210,42 @@ const resolve = (
     return [];
   }
   requireNotAnothers(command, state);
+  const underWay = state.actions?.find((action) => stateOf(action) === "UNDER_WAY");
+  if (underWay !== undefined && resolutionMeans(resolution) === "housed")
+    throw new Problem("conflict/state", `${underWay.kind} is under way. Wait for its outcome.`, {
+      state: "UNDER_WAY",
+    });
   return [{ type: "review.resolved", data: { by: principal.urn, resolution, reason, at: now } }];
 };
 
 /**
  * A deadline that has been moved or met since its timer was set is nothing. The next one counts from the one that was missed,
- * not from now: a night without the service doesn't make anyone wait longer.
+ * not from now: a night without the service doesn't make anyone wait longer. An item that was opened while its case was being closed
+ * has missed the closing.
  */
 const breachSla = (
   state: ReviewItem,
-  { data, now }: Received<{ dueAt: string }>,
-  sla: ReviewSla,
+  { data, principal, now }: Received<{ dueAt: string }>,
+  { sla, caseIsOpen }: ReviewTerms,
 ): ReviewEvent[] => {
   if (state.status === "RESOLVED" || state.overdue) return [];
   if (state.dueAt.toISOString() !== data.dueAt || now < state.dueAt) return [];
+  if (caseIsOpen === false) {
+    const reason = "The case is closed.";
+    return [
+      { type: "review.resolved", data: { by: principal.urn, resolution: closedCase, reason, at: now } },
+    ];
+  }
   const priority = raised(state.priority);
   if (priority === undefined) return [{ type: "review.sla-breached", data: {} }];
   const dueAt = deadlineAfter(sla, priority, state.dueAt);
   return [{ type: "review.sla-breached", data: { raised: { priority, dueAt } } }];
 };
 
-/** Only these are about a room; a card or a ride is missing all the same. */
-const isAboutRooms = ({ category, origin }: ReviewItem): boolean =>
-  category === "ALLOCATION_FAILED" || origin === "booking" || origin === "demand";
-
-/** Why nobody need work on a group any more. `SPLIT`: its cabins are no trouble now; `MERGED`: nobody is left in it. */
-interface GroupSettled {
-  groupId: string;
-  /** Absent: it has a room after all. */
-  resolution?: "SPLIT" | "MERGED" | "LOCAL_RESIDENT" | "NEXT_FLIGHT_KNOWN";
-}
-
-const settledBy = {
-  HOUSED: "A later allocation has housed every group of this item.",
-  SPLIT: "The group was split.",
-  LOCAL_RESIDENT: "Nobody of this item has a night to bridge any more.",
-  NEXT_FLIGHT_KNOWN: "The next flight is known.",
-  MERGED: "The groups of this item were merged into others.",
-} as const;
-
-const concerns = (item: ReviewItem, resolution: GroupSettled["resolution"]): boolean => {
-  if (resolution === undefined) return isAboutRooms(item);
-  if (item.origin === "next-flight") return resolution !== "SPLIT";
-  if (resolution === "NEXT_FLIGHT_KNOWN") return false;
-  if (resolution === "LOCAL_RESIDENT") return isAboutRooms(item) || item.origin === "planning";
-  return resolution === "MERGED" || item.category === "MIXED_TIER_GROUP";
-};
-
-/** Automation or a regrouping has settled it: when that holds for each group there is nothing left for a person to do. */
-const noteHoused = (state: ReviewItem, command: Received<GroupSettled>): ReviewEvent[] => {
-  const { groupId, resolution } = command.data;
-  if (state.status === "RESOLVED" || !concerns(state, resolution)) return [];
-  return groupSettled(state, command, groupId, resolution);
-};
-
-const groupSettled = (
-  state: ReviewItem,
-  { principal, now }: Received,
-  groupId: string,
-  resolution?: GroupSettled["resolution"],
-): ReviewEvent[] => {
-  if (!state.affectedGroups.includes(groupId) || state.housedGroups.includes(groupId)) return [];
-  const noted: ReviewEvent = { type: "review.group-housed", data: { groupId } };
-  const left = state.affectedGroups.filter((one) => one !== groupId && !state.housedGroups.includes(one));
-  if (left.length > 0) return [noted];
-  const by = principal.urn;
-  const how = resolution ?? "HOUSED";
-  return [noted, { type: "review.resolved", data: { by, resolution: how, reason: settledBy[how], at: now } }];
-};
-
-const closedCase = "CASE_CLOSED";
-
-/** Closing and reopening may be told late, twice, or after what followed them: the newest counts. */
+/**
+ * Closing and reopening may be told late, twice, or after what followed them: the newest that the item has heard of counts. For one
+ * that was opened since, how the case stands now tells what has been overtaken.
+ */
 const isNewer = ({ caseChangedAt }: ReviewItem, changedAt: string): boolean =>
   caseChangedAt === undefined || new Date(changedAt) > caseChangedAt;
 
@@ -249,7 +253,9 @@ const isNewer = ({ caseChangedAt }: ReviewItem, changedAt: string): boolean =>
 const withdraw = (
   state: ReviewItem,
   { data, principal, now }: Received<{ reason: string; changedAt: string }>,
+  { caseIsOpen }: ReviewTerms,
 ): ReviewEvent[] => {
+  if (caseIsOpen === true) return [];
   const { reason, changedAt } = data;
   if (state.status === "RESOLVED" || !isNewer(state, changedAt)) return [];
   const resolved = { by: principal.urn, resolution: closedCase, reason, at: now };
@@ -263,16 +269,18 @@ const withdraw = (
 const reinstate = (
   state: ReviewItem,
   command: Received<{ changedAt: string }>,
-  sla: ReviewSla,
+  { sla, caseIsOpen, housed }: ReviewTerms,
 ): ReviewEvent[] => {
   const { data } = command;
-  if (!isNewer(state, data.changedAt)) return [];
+  if (caseIsOpen === false || !isNewer(state, data.changedAt)) return [];
   const noted: ReviewEvent = { type: "review.case-noted", data: { changedAt: new Date(data.changedAt) } };
   const closed = state.status === "RESOLVED" && state.resolution === closedCase;
-  return closed ? [noted, ...lostWithCase(state), reinstated(state, command, sla)] : [noted];
+  if (!closed) return [noted];
+  const back = [noted, ...lostWithCase(state), reinstated(state, command, sla)];
+  return withHoused(state, back, command, housed);
 };
 
-const reinstated = ({ priority }: ReviewItem, { now }: Received, sla: ReviewSla): ReviewEvent => ({
+const reinstated = ({ priority }: ReviewItem, { now, issuedAt }: Received, sla: ReviewSla): ReviewEvent => ({
   type: "review.reinstated",
-  data: { dueAt: deadlineAfter(sla, priority, now) },
+  data: { dueAt: deadlineAfter(sla, priority, now), arisenAt: new Date(issuedAt) },
 });

@@ -10,6 +10,7 @@ import { actionOf, actionVerbs, gatherTargets } from "./actions.ts";
 import { carryOut } from "./carry-out.ts";
 import { decideReview, type ReviewTerms, reviewIdOf } from "./decide.ts";
 import { reviewIndexes, reviewQueries } from "./queries.ts";
+import { type GroupSettled, isAboutRooms } from "./settling.ts";
 import { evolveReview, type ReviewEvent, type ReviewItem } from "./state.ts";
 import { reviewView } from "./view.ts";
 
@@ -154,12 +155,10 @@ const auditNote = ({ command, before, after, events }: Change<ReviewItem, Review
   };
 };
 
-type Wanted = (
-  item: Pick<ReviewItem, "status" | "affectedGroups"> & { resolution?: string },
-  data: unknown,
-) => boolean;
+/** Which of a case's items are meant. */
+type Wanted = (data: unknown) => Document;
 
-const isOnDesk: Wanted = ({ status }) => status !== "RESOLVED";
+const onDesk = { status: { $in: ["OPEN", "CLAIMED"] } };
 
 /** Sends a command to each of these items of the case; a repeat finds what is done and does the rest. */
 const toItems =
@@ -167,17 +166,23 @@ const toItems =
   async (command, dispatch) => {
     const found = await context.documents
       .tenant(command.tenant)
-      .collection<Document & { _id: string } & Parameters<Wanted>[0]>("reviewItems")
-      .find({ caseId: command.entity }, { projection: { status: 1, affectedGroups: 1, resolution: 1 } })
+      .collection<Document & { _id: string }>("reviewItems")
+      .find({ caseId: command.entity, ...wanted(command.data) }, { projection: { _id: 1 }, hint: "case" })
       .toArray();
-    for (const { _id } of found.filter((item) => wanted(item, command.data))) {
+    for (const { _id } of found) {
       const id = causedId(command.id, verb, _id);
       await dispatch(verb, { ...command, id, name: `review.${verb}`, entity: _id });
     }
     return { ok: null };
   };
 
-/** The airline's clock, whether the case still takes items and work on them, and whether an action can be carried out. */
+/** What the service does itself only to an item of a case that is open, or of one that is closed. */
+const asksOfCase = new Set(["review.open", "review.withdraw", "review.reinstate", "review.breach-sla"]);
+
+/**
+ * The airline's clock, whether the case still takes items and work on them, who has a room meanwhile, and whether an action can be
+ * carried out.
+ */
 const gatherTerms = async (
   context: ActorContext,
   command: Received,
@@ -185,11 +190,32 @@ const gatherTerms = async (
 ): Promise<ReviewTerms> => {
   const sla = context.tenants.byCode(command.tenant)?.reviewSla ?? reviewSlaDefault;
   const caseId = state?.caseId ?? (command.data as Partial<OpenReview>).caseId;
-  const needed = command.name === "review.open" || command.principal.surface !== "system";
+  const needed = asksOfCase.has(command.name) || command.principal.surface !== "system";
   if (!needed || caseId === undefined) return { sla };
   const caseIsOpen = !(await context.call<boolean>("case.is-closed", { ...command, params: { caseId } }));
-  if (!caseIsOpen || state === undefined || actionOf(command) === undefined) return { sla, caseIsOpen };
+  if (!caseIsOpen) return { sla, caseIsOpen };
+  const coming = comingToDesks(command, state);
+  if (coming !== undefined && isAboutRooms(coming)) {
+    const params = { caseId, groupIds: coming.affectedGroups };
+    return {
+      sla,
+      caseIsOpen,
+      housed: await context.call<string[]>("case.housed-groups", { ...command, params }),
+    };
+  }
+  if (state === undefined || actionOf(command) === undefined) return { sla, caseIsOpen };
   return { sla, caseIsOpen, targets: await gatherTargets(context, command, state) };
+};
+
+/** What would be opened, or put back. */
+const comingToDesks = (
+  { name, data }: Received,
+  state: ReviewItem | undefined,
+): Pick<ReviewItem, "category" | "origin" | "affectedGroups"> | undefined => {
+  if (name === "review.open") return state === undefined ? (data as OpenReview) : undefined;
+  return name === "review.reinstate" && state?.status === "RESOLVED" && state.resolution === "CASE_CLOSED"
+    ? state
+    : undefined;
 };
 
 export const reviewActor = (context: ActorContext): Actor => ({
@@ -202,19 +228,13 @@ export const reviewActor = (context: ActorContext): Actor => ({
   ],
   commands: {
     "carry-out": carryOut(context),
-    "note-housed": toItems(
-      context,
-      "note-group-housed",
-      (item, data) =>
-        isOnDesk(item, data) && item.affectedGroups.includes((data as { groupId: string }).groupId),
-    ),
-    "close-case": toItems(context, "withdraw", isOnDesk),
+    "note-housed": toItems(context, "note-group-housed", (data) => ({
+      ...onDesk,
+      affectedGroups: (data as GroupSettled).groupId,
+    })),
+    "close-case": toItems(context, "withdraw", () => onDesk),
     // Those on a desk, too: a closing that is told late must not take them away.
-    "reopen-case": toItems(
-      context,
-      "reinstate",
-      (item, data) => isOnDesk(item, data) || item.resolution === "CASE_CLOSED",
-    ),
+    "reopen-case": toItems(context, "reinstate", () => ({ $or: [onDesk, { resolution: "CASE_CLOSED" }] })),
   },
   queries: reviewQueries(context),
 });

@@ -12,6 +12,8 @@ interface Item extends Opening {
   listKey: string;
   /** When the SLA of its priority is breached; stays in the past once the highest priority's was. */
   dueAt: Date;
+  /** When its cause arose, or it was put back: a room that a group had before is none. Absent: not noted at the time. */
+  arisenAt?: Date;
   /** When the case was closed or opened last, as far as the item has heard. */
   caseChangedAt?: Date;
   /** Affected groups that have got a room since. */
@@ -38,7 +40,7 @@ export type ReviewItem =
 export type ReviewEvent =
   | {
       type: "review.opened";
-      data: Opening & { listKey: string; at: Date; dueAt: Date };
+      data: Opening & { listKey: string; at: Date; dueAt: Date; arisenAt: Date };
     }
   | { type: "review.claimed"; data: { by: string; at: Date } }
   | { type: "review.assigned"; data: { to: string; by: string; reason: string; at: Date } }
@@ -46,7 +48,7 @@ export type ReviewEvent =
   | ActionEvent
   | { type: "review.resolved"; data: { by: string; resolution: string; reason: string; at: Date } }
   | { type: "review.case-noted"; data: { changedAt: Date } }
-  | { type: "review.reinstated"; data: { dueAt: Date } }
+  | { type: "review.reinstated"; data: { dueAt: Date; arisenAt: Date } }
   | { type: "review.group-housed"; data: { groupId: string } }
   /** Raised by a person; without `raised` there was nothing above it, and its deadline stays. */
   | { type: "review.escalated"; data: { by: string; reason: string; at: Date; raised?: Raised } }
@@ -88,9 +90,7 @@ export const evolveReview = (state: ReviewItem | undefined, event: ReviewEvent):
     case "review.case-noted":
       return { ...state, caseChangedAt: event.data.changedAt };
     case "review.reinstated":
-      return state.status === "RESOLVED"
-        ? { ...unassigned(state), dueAt: event.data.dueAt, overdue: false }
-        : state;
+      return state.status === "RESOLVED" ? { ...unassigned(state), ...event.data, overdue: false } : state;
     case "review.group-housed":
       return { ...state, housedGroups: [...state.housedGroups, event.data.groupId] };
     case "review.resolved": {

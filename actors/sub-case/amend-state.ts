@@ -1,7 +1,19 @@
 /** Owns what a sub-case keeps of dates that were changed: those that it should have, until its room has them. */
+import type { HotelCandidate, SagaTerms, Stay } from "../../schemas/assignment.ts";
 import type { StayAmended } from "../../schemas/reaccommodate.ts";
 import { fresh } from "./round-state.ts";
 import type { SubCaseState } from "./state.ts";
+
+/** What a wave, or a person, has chosen for the group. */
+export interface Assigned {
+  waveId: string;
+  stay: Stay;
+  candidates: HotelCandidate[];
+  /** As the wave gave them, whatever becomes of the stay. */
+  terms: SagaTerms;
+  /** The nights that the terms' incidentals are for. Absent: those of `stay`, whose dates no hotel has changed yet. */
+  termsNights?: number;
+}
 
 export type AmendEvent =
   | { type: "subcase.stay-amended"; data: StayAmended }

@@ -2,6 +2,7 @@
 import type { Stay } from "../../schemas/assignment.ts";
 import type { Channel } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
+import type { Assigned } from "./amend-state.ts";
 import { maskedRecipient } from "./messages.ts";
 import { currentCandidate } from "./requests.ts";
 import type { Call, Gained, LeaveStep, SubCaseState } from "./state.ts";
@@ -15,13 +16,10 @@ const stayOf = (checkIn: string, checkOut: string): Stay => ({
   nights: (Date.parse(checkOut) - Date.parse(checkIn)) / dayMs,
 });
 
-/** Incidentals are so much a night: more for more nights, and what was given stays given. */
-const amendedTo = (state: SubCaseState, stay: Stay): NonNullable<SubCaseState["assignment"]> => {
-  const assignment = state.assignment as NonNullable<SubCaseState["assignment"]>;
-  const { terms, stay: before } = assignment;
-  const incidentalsMinor = Math.round((terms.incidentalsMinor / before.nights) * stay.nights);
-  const longer = stay.nights > before.nights;
-  return { ...assignment, stay, terms: longer ? { ...terms, incidentalsMinor } : terms };
+/** The terms stay what they were, with the nights that they were for: amounts are never worked out from amounts worked out before. */
+const amendedTo = (state: SubCaseState, stay: Stay): Assigned => {
+  const assignment = state.assignment as Assigned;
+  return { ...assignment, stay, termsNights: assignment.termsNights ?? assignment.stay.nights };
 };
 
 /** What a call's answer brought or took back. @param result of the vendor's adapter, checked by it */

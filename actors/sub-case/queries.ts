@@ -4,7 +4,7 @@ import type { CaseListItem, CaseView, ManifestItem, ReservationView } from "../.
 import type { Page, Principal, Query } from "../../schemas/command.ts";
 import type { GroupStanding } from "../../schemas/group-note.ts";
 import type { CaseHotelView } from "../../schemas/hotel-catalogue.ts";
-import type { GroupLock } from "../../schemas/lock.ts";
+import type { GroupLock, LockedGroup } from "../../schemas/lock.ts";
 import type { NotificationView } from "../../schemas/notification.ts";
 import type { CaseProgressView } from "../../schemas/orchestration.ts";
 import { normalName, normalPnr } from "../../schemas/passenger.ts";
@@ -222,7 +222,21 @@ export const subCaseQueries = (context: ActorContext) => {
       });
     },
 
-    /** For a wave whose choice is changed by hand; null: there is no such group. */
+    /** For an order about a case: whose locks are on its groups; one may have lapsed by now. By the `case` index. */
+    locks: async ({ tenant, params }: Query): Promise<LockedGroup[]> => {
+      const { caseId } = params as { caseId: string };
+      const held = { caseId, "lock.held": { $exists: true } };
+      const found = await subCases(tenant)
+        .find(held, { projection: { groupId: 1, lock: 1 } })
+        .toArray();
+      return found.flatMap((document) => {
+        const group = document as unknown as Pick<SubCaseState, "groupId" | "lock">;
+        const lock = groupLock(group);
+        return lock === undefined ? [] : [{ groupId: group.groupId, ...lock }];
+      });
+    },
+
+    /** For a wave whose choice, or a ride, is changed by hand; null: there is no such group. */
     standing: async ({ tenant, params }: Query): Promise<GroupStanding | null> => {
       const found = await subCases(tenant).findOne(
         { _id: (params as { subCaseId: string }).subCaseId as never },

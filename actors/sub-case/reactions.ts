@@ -119,7 +119,7 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
     case "subcase.suspended":
       return [];
     case "subcase.resumed":
-      return [...standing(state, event.data.known), ...stillOutgrown(state)];
+      return [...standing(state, event.data.known), ...stillOutgrown(state), ...followedFlights(state)];
     default:
       return event satisfies never;
   }

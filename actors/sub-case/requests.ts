@@ -2,7 +2,7 @@
 import type { HotelCandidate } from "../../schemas/assignment.ts";
 import { needsOf, type Passenger } from "../../schemas/passenger.ts";
 import type { VendorVerb } from "../../schemas/vendor-call.ts";
-import { isUnmet } from "./amend-state.ts";
+import { type Assigned, isUnmet } from "./amend-state.ts";
 import { offerMessage, stayMessage } from "./messages.ts";
 import { rideOrderOf } from "./ride.ts";
 import type { LeaveStep, Step, SubCaseState } from "./state.ts";
@@ -60,7 +60,7 @@ export const requestOf = (
     case "load-payment":
       return loadRequest(state, state.payment, reservation?.totalMinor);
     case "load-card":
-      return loadRequest(state, card, assignment.terms.incidentalsMinor);
+      return loadRequest(state, card, incidentalsOf(assignment));
     case "cancel-room":
       // One made by hand is a person's to cancel.
       return reservation?.bookingId === undefined ||
@@ -176,6 +176,10 @@ const modifyRequest = (state: SubCaseState): VendorRequest | undefined => {
   };
 };
 
+/** So much a night, for the nights that the room is had for: minor units in the terms' currency. */
+const incidentalsOf = ({ stay, terms, termsNights = stay.nights }: Assigned): number =>
+  Math.round((terms.incidentalsMinor / termsNights) * stay.nights);
+
 /** What is missing to the amount that a longer stay takes; a card is never emptied for a shorter one. */
 const loadRequest = (
   { shape = 0, loadRefused, reservation, assignment }: SubCaseState,
@@ -213,8 +217,10 @@ const paymentRequest = (subCaseId: string, state: SubCaseState): VendorRequest |
 };
 
 const cardRequest = (subCaseId: string, state: SubCaseState): VendorRequest | undefined => {
-  const terms = state.assignment?.terms;
-  if (terms?.vendors.payment === undefined || terms.incidentalsMinor === 0) return undefined;
+  if (state.assignment === undefined) return undefined;
+  const { terms } = state.assignment;
+  const amountMinor = incidentalsOf(state.assignment);
+  if (terms.vendors.payment === undefined || amountMinor === 0) return undefined;
   // Who changes hotels keeps the card.
   if (state.left !== undefined && state.card?.status === "ACTIVE") return undefined;
   return {
@@ -222,7 +228,7 @@ const cardRequest = (subCaseId: string, state: SubCaseState): VendorRequest | un
     vendor: terms.vendors.payment,
     reference: `${subCaseId}.card.${state.round}`,
     request: {
-      balance: { amountMinor: terms.incidentalsMinor, currency: terms.currency },
+      balance: { amountMinor, currency: terms.currency },
       label: `${terms.airlineName} ${state.flight.number}`.slice(0, 100),
     },
   };

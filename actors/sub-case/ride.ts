@@ -2,7 +2,7 @@
 
 import { needsOf } from "../../schemas/passenger.ts";
 import type { FlightFollowed, RideNote, RideOrder, RideParty, RideStatus } from "../../schemas/transport.ts";
-import type { Outgoing } from "../runtime/decider.ts";
+import { NotYet, type Outgoing } from "../runtime/decider.ts";
 import type { Call, SubCaseState } from "./state.ts";
 
 export interface Ride {
@@ -21,7 +21,7 @@ export interface Ride {
 
 /** Undefined: nobody drives there, or nobody knows where it is. */
 export const rideOrderOf = (state: SubCaseState): RideOrder | undefined => {
-  const { assignment, candidate, reservation, nextFlight, passengers, kind, shape = 0 } = state;
+  const { assignment, candidate, reservation, flight, nextFlight, passengers, kind, shape = 0 } = state;
   const hotel = assignment?.candidates[candidate];
   const vendor = assignment?.terms.vendors.transport;
   if (hotel?.offer.coordinates === undefined || vendor === undefined || assignment === undefined)
@@ -41,6 +41,7 @@ export const rideOrderOf = (state: SubCaseState): RideOrder | undefined => {
     needs: [...new Set(needsOf(passengers))],
     vehicleType,
     ...rides,
+    notBefore: flight.scheduledDeparture.toISOString(),
     ...(nextFlight === undefined ? {} : { departure: nextFlight.scheduledDeparture.toISOString() }),
     shape,
   };
@@ -54,14 +55,34 @@ export const refusedRide = ({ vendor, reference, request }: Call): Ride => ({
   vehicleType: (request as unknown as RideOrder).vehicleType,
 });
 
-/** An earlier note that comes late, or one about an order that is none any more, is nothing. */
-export const isRideNews = ({ ride }: SubCaseState, { reference, sequence }: RideNote): boolean =>
-  ride !== undefined &&
-  ride.reference === reference &&
-  ride.status !== "cancelled" &&
-  sequence > (ride.noted ?? 0);
+/**
+ * An earlier note that comes late, or one about an order that is none any more, is nothing.
+ * @throws NotYet of one that comes before the answer to its order, and of the ride that a group leaves while it changes hotels:
+ * whether it stays there after all is known when the change is over
+ */
+export const isRideNews = (
+  { ride, left, call }: SubCaseState,
+  { reference, sequence }: RideNote,
+): boolean => {
+  if (call?.step === "transport" && call.reference === reference)
+    throw new NotYet("The answer to the order has not arrived yet.");
+  const isNewsOf = (one: Ride | undefined): boolean =>
+    one !== undefined &&
+    one.reference === reference &&
+    one.status !== "cancelled" &&
+    sequence > (one.noted ?? 0);
+  return isNewsOf(left?.ride) || isNewsOf(ride);
+};
 
-export const notedRide = (ride: Ride, { sequence, status, vehicleType, pickupAt }: RideNote): Ride => ({
+/** While the group changes hotels, what is left keeps its ride until the other one stands. */
+export const withRideNoted = (state: SubCaseState, note: RideNote): SubCaseState => {
+  const { left } = state;
+  return left?.ride?.reference === note.reference
+    ? { ...state, left: { ...left, ride: notedRide(left.ride, note) } }
+    : { ...state, ride: notedRide(state.ride as Ride, note) };
+};
+
+const notedRide = (ride: Ride, { sequence, status, vehicleType, pickupAt }: RideNote): Ride => ({
   ...ride,
   status,
   vehicleType,
@@ -69,7 +90,10 @@ export const notedRide = (ride: Ride, { sequence, status, vehicleType, pickupAt 
   noted: sequence,
 });
 
-/** Whoever is driven back is picked up by the new flight; of a hotel that the group leaves, too, as it may stay there after all. */
+/**
+ * Whoever is driven back is picked up by the new flight; of a hotel that the group leaves, too, as it may stay there after all.
+ * A closed case sets nobody driving: what has changed meanwhile is said when it opens again.
+ */
 export const followedFlights = ({
   subCaseId,
   ride,
@@ -77,9 +101,10 @@ export const followedFlights = ({
   call,
   nextFlight,
   released,
+  closedAt,
   shape = 0,
 }: SubCaseState): Outgoing[] => {
-  if (nextFlight === undefined || released !== undefined) return [];
+  if (nextFlight === undefined || released !== undefined || closedAt !== undefined || shape === 0) return [];
   const ordered = [ride, left?.ride].filter((one) => one !== undefined && one.status !== "cancelled");
   const references = [
     ...ordered.map((one) => one?.reference ?? ""),

@@ -1,5 +1,5 @@
 /** Owns what a sub-case is: one group's passengers, its saga, and what the saga has got for them. */
-import type { Assignment, HotelCandidate, SagaTerms, Stay } from "../../schemas/assignment.ts";
+import type { Assignment, Stay } from "../../schemas/assignment.ts";
 import type { CaseKind } from "../../schemas/drill.ts";
 import type { KnownStage } from "../../schemas/group-note.ts";
 import type { NotificationTemplate } from "../../schemas/notification.ts";
@@ -15,11 +15,11 @@ import type {
   SubCaseStatus,
   Tier,
 } from "../../schemas/vocabulary.ts";
-import { type AmendEvent, evolveAmend } from "./amend-state.ts";
+import { type AmendEvent, type Assigned, evolveAmend } from "./amend-state.ts";
 import type { PassengerCard, PaymentCard } from "./cards.ts";
 import type { Lock, LockEvent } from "./lock.ts";
 import { evolveRegrouped, evolveReleased } from "./regroup-state.ts";
-import { notedRide, type Ride, refusedRide } from "./ride.ts";
+import { type Ride, refusedRide, withRideNoted } from "./ride.ts";
 import { fresh } from "./round-state.ts";
 import { evolveSwitch, type Left, type Override, type SwitchEvent } from "./switch-state.ts";
 
@@ -129,7 +129,7 @@ export interface SubCaseState {
   language: Language;
   flight: { number: string; origin: string; destination: string; scheduledDeparture: Date };
   nextFlight?: { number: string; scheduledDeparture: Date };
-  assignment?: { waveId: string; stay: Stay; candidates: HotelCandidate[]; terms: SagaTerms };
+  assignment?: Assigned;
   /**
    * Counts the sagas that were begun for the group, from 1, and each time that it needs a room after all; 0: none yet. Part of
    * every reference, so that a vendor tells them apart.
@@ -366,7 +366,7 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
     case "subcase.retry-ordered":
       return { ...state, retryOrdered: true };
     case "subcase.ride-noted":
-      return { ...state, ride: notedRide(state.ride as Ride, event.data) };
+      return withRideNoted(state, event.data);
     case "subcase.suspended": {
       const closed = { ...state, closedAt: event.data.at, standingSince: event.data.at };
       return state.offer.state === "READY"

@@ -1,4 +1,5 @@
 /** Owns what people set going: a ride of their own, another time, another vehicle, a cancellation, and asking again for what a group lacks. */
+import { type GroupLock, requireUnlocked } from "../../schemas/lock.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type {
   ChangeVehicleBody,
@@ -10,10 +11,10 @@ import type {
 import { type Direction, directions } from "../../schemas/vocabulary.ts";
 import type { Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
-import { cancel, type Itinerary, plan, seek, settleAsked } from "./itinerary.ts";
-import { nextPickup, pickupBefore } from "./pickup.ts";
+import { cancel, type Itinerary, type Plan, pickupToHotel, plan, seek, settleAsked } from "./itinerary.ts";
+import { pickupBefore } from "./pickup.ts";
 import type { Order, Segment, Wanted } from "./transfer-state.ts";
-import { segmentFacts } from "./view.ts";
+import { isLive, segmentFacts } from "./view.ts";
 
 export const deskCommands = [
   "create-segment",
@@ -32,17 +33,24 @@ export interface Desk {
   caseIsClosed: boolean;
   /** Of a command that may order something. */
   party?: RideParty;
+  /** Its group's; absent: nobody holds it. Of `request-transfer` it was looked at when the case's order was given. */
+  lock?: GroupLock;
 }
 
 /** Rides of one group that are booked or sought at once: more than anybody needs. */
 const ridesMax = 20;
+/** Rides that one group may ever have had, whatever became of them: they are one document. */
+const segmentsMax = 100;
 
-/** @throws Problem conflict/state, validation/body, not-found/resource, auth/foreign-airport */
+/**
+ * @throws Problem conflict/state, validation/body, not-found/resource, auth/foreign-airport, conflict/sub-case-locked,
+ * conflict/stale-fencing-token
+ */
 export const takeFromDesk = (
   itinerary: Itinerary,
   verb: DeskCommand,
   command: Received,
-  { caseIsClosed, party }: Desk,
+  { caseIsClosed, party, lock }: Desk,
 ): void => {
   if (party?.order !== undefined) requireAirport(command.principal, party.order.airport);
   if (caseIsClosed)
@@ -51,19 +59,20 @@ export const takeFromDesk = (
     });
   switch (verb) {
     case "create-segment":
+      requireUnlocked([lock], command, command.now);
       recorded(itinerary, command, undefined, () => create(itinerary, command, party));
       break;
     case "request-transfer":
       requestTransfer(itinerary, command, party);
       break;
     case "retime-segment":
-      changed(itinerary, command, retimed);
+      changed(itinerary, command, lock, retimed);
       break;
     case "change-vehicle":
-      changed(itinerary, command, revehicled);
+      changed(itinerary, command, lock, revehicled);
       break;
     case "cancel-segment":
-      cancelled(itinerary, command);
+      cancelled(itinerary, command, lock);
       break;
     default:
       verb satisfies never;
@@ -94,20 +103,31 @@ const orderOf = (itinerary: Itinerary, party: RideParty | undefined): Order => {
   return order;
 };
 
+/** @throws Problem conflict/state */
+const planByHand = (itinerary: Itinerary, order: Order, asked: Omit<Plan, "origin">): string => {
+  const { segments } = itinerary.state;
+  const open = segments.filter(isLive).length;
+  if (open >= ridesMax)
+    throw new Problem("conflict/state", `The group has ${open} rides. Cancel some of them first.`);
+  if (segments.length >= segmentsMax)
+    throw new Problem(
+      "conflict/state",
+      `The group has had ${segments.length} rides, and takes no more. Change one that it has, or see to it by phone.`,
+    );
+  return plan(itinerary, order, { ...asked, origin: "desk" });
+};
+
 const create = (itinerary: Itinerary, command: Received, party: RideParty | undefined): string => {
   const body = command.data as CreateSegmentBody;
   const order = orderOf(itinerary, party);
   const scheduledAt = new Date(body.scheduledAt);
   mustBeAhead(scheduledAt, itinerary.now);
-  const open = itinerary.state.segments.filter(({ status }) => status === "booked" || status === "pending");
-  if (open.length >= ridesMax)
-    throw new Problem("conflict/state", `The group has ${open.length} rides. Cancel some of them first.`);
   const wanted: Wanted = {
     scheduledAt,
     vehicleType: body.vehicleType ?? order.vehicleType,
     specialRequirements: body.specialRequirements ?? order.needs,
   };
-  return plan(itinerary, order, { direction: body.direction, origin: "desk", wanted, seed: command.id });
+  return planByHand(itinerary, order, { direction: body.direction, wanted, seed: command.id });
 };
 
 /** Only what a group lacks: a ride that is booked or sought is left as it is. */
@@ -118,19 +138,14 @@ const requestTransfer = (itinerary: Itinerary, command: Received, party: RidePar
     const own = itinerary.state.segments.filter(
       (segment) => segment.direction === direction && segment.reference === order.reference,
     );
-    if (own.some(({ status }) => status === "booked" || status === "pending")) continue;
+    if (own.some(isLive)) continue;
     const scheduledAt = pickupFor(itinerary, order, party, direction);
     if (scheduledAt === undefined) continue;
     const declined = own.findLast(({ status }) => status === "declined");
     recorded(itinerary, command, declined, () => {
       if (declined === undefined) {
         const wanted = { scheduledAt, vehicleType: order.vehicleType, specialRequirements: order.needs };
-        return plan(itinerary, order, {
-          direction,
-          origin: "desk",
-          wanted,
-          seed: `${command.id}/${direction}`,
-        });
+        return planByHand(itinerary, order, { direction, wanted, seed: `${command.id}/${direction}` });
       }
       const { vehicleType, specialRequirements, segmentId } = declined;
       seek(itinerary, declined, { scheduledAt, vehicleType, specialRequirements });
@@ -142,11 +157,11 @@ const requestTransfer = (itinerary: Itinerary, command: Received, party: RidePar
 /** Undefined: nobody is driven back while no flight is known, or to one that has left. */
 const pickupFor = (
   { now }: Itinerary,
-  { departure: known, minutesBeforePickup }: Order,
+  { departure: known, minutesBeforePickup, notBefore }: Order,
   party: RideParty | undefined,
   direction: Direction,
 ): Date | undefined => {
-  if (direction === "AIRPORT_TO_HOTEL") return nextPickup(now);
+  if (direction === "AIRPORT_TO_HOTEL") return pickupToHotel(now, { notBefore });
   const departure = known ?? party?.order?.departure;
   return departure === undefined ? undefined : pickupBefore(new Date(departure), minutesBeforePickup, now);
 };
@@ -179,6 +194,7 @@ const revehicled = (segment: Segment, { data }: Received): Wanted => {
 const changed = (
   itinerary: Itinerary,
   command: Received,
+  lock: GroupLock | undefined,
   change: (segment: Segment, command: Received) => Wanted,
 ): void => {
   const segment = segmentOf(itinerary, command);
@@ -189,15 +205,17 @@ const changed = (
   const wanted = change(segment, command);
   const isSo = JSON.stringify(wanted) === JSON.stringify(wantedOf(segment));
   if (isSo && segment.status !== "declined") return;
+  requireUnlocked([lock], command, command.now);
   recorded(itinerary, command, segment, () => {
     seek(itinerary, segment, wanted);
     return segment.segmentId;
   });
 };
 
-const cancelled = (itinerary: Itinerary, command: Received): void => {
+const cancelled = (itinerary: Itinerary, command: Received, lock: GroupLock | undefined): void => {
   const segment = segmentOf(itinerary, command);
   if (segment.status === "cancelled") return;
+  requireUnlocked([lock], command, command.now);
   recorded(itinerary, command, segment, () => {
     cancel(itinerary, segment);
     settleAsked(itinerary);

@@ -2,7 +2,9 @@
 import type { SeatHolder } from "../../schemas/transport.ts";
 import type { Direction } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
+import { nextPickup } from "./pickup.ts";
 import {
+  type Asked,
   evolveTransfer,
   type Leaving,
   type Order,
@@ -153,6 +155,10 @@ export const giveUp = (
   itinerary.tell({ type: "seats.given-up", data: { leaving } });
 };
 
+/** The first slot that a group can reach that is stranded by then. */
+export const pickupToHotel = (now: Date, { notBefore }: Pick<Order, "notBefore">): Date =>
+  nextPickup(now, notBefore === undefined ? now : new Date(notBefore));
+
 /** Given up with all its seats. */
 export const cancel = (itinerary: Itinerary, segment: Segment): void => {
   giveUp(itinerary, segment, segment.sought);
@@ -160,13 +166,35 @@ export const cancel = (itinerary: Itinerary, segment: Segment): void => {
   itinerary.tell({ type: "segment.cancelled", data: { segmentId: segment.segmentId } });
 };
 
+/** What is settled is answered at once; what is not is waited for, unless the saga waits for something later by now. */
+export const ask = (itinerary: Itinerary, asked: Asked): void => {
+  if (answerIfKnown(itinerary, asked) || isOvertaken(itinerary.state, asked)) return;
+  itinerary.tell({ type: "transfer.asked", data: { asked } });
+};
+
 /** Tells the saga what it waits for, once that is known. */
 export const settleAsked = (itinerary: Itinerary): void => {
   const { asked } = itinerary.state;
-  if (asked === undefined) return;
-  const answer =
-    asked.verb === "book-ride" ? rideFor(itinerary, asked.reference) : givenBack(itinerary, asked.reference);
+  if (asked !== undefined) answerIfKnown(itinerary, asked);
+};
+
+const answerIfKnown = (itinerary: Itinerary, asked: Asked): boolean => {
+  const { verb, reference } = asked;
+  const answer = verb === "book-ride" ? rideFor(itinerary, reference) : givenBack(itinerary, reference);
   if (answer !== undefined) itinerary.tell({ type: "transfer.answered", data: { asked, ...answer } });
+  return answer !== undefined;
+};
+
+/** A saga waits for one call at a time: what comes late of an earlier order, or of an earlier try, nobody waits for. */
+const isOvertaken = ({ asked: standing, orders }: TransferState, asked: Asked): boolean => {
+  if (standing === undefined) return false;
+  const place = (reference: string): number => orders.findIndex((order) => order.reference === reference);
+  if (standing.reference !== asked.reference) return place(asked.reference) < place(standing.reference);
+  const { again = 0, tries } = asked;
+  const { again: againBefore = 0 } = standing;
+  return (
+    standing.verb === asked.verb && (again < againBefore || (again === againBefore && tries < standing.tries))
+  );
 };
 
 type Answer = { result: object } | { refusal: { code: string; detail: string } };

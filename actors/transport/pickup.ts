@@ -8,19 +8,23 @@ export const leadMinutes = 30;
 /** Vehicles to hotels leave at whole quarters of an hour, which are quarters in every time zone. */
 export const slotMinutes = 15;
 
-/** The first slot that whoever is told now can reach. */
-export const nextPickup = (now: Date): Date => {
+/** The first slot that whoever is told now can reach. @param notBefore who is stranded only then needs no ride sooner */
+export const nextPickup = (now: Date, notBefore: Date = now): Date => {
   const slotMs = slotMinutes * minuteMs;
-  return new Date(Math.ceil((now.getTime() + leadMinutes * minuteMs) / slotMs) * slotMs);
+  const fromMs = Math.max(now.getTime(), notBefore.getTime());
+  return new Date(Math.ceil((fromMs + leadMinutes * minuteMs) / slotMs) * slotMs);
 };
 
 /**
  * Of the way back: so long before the departure as the policy says, to the instant, so that who takes one flight rides together. When
- * that has passed, the first slot that can still be reached, if it is before the departure. Undefined: the flight has left.
+ * that cannot be reached any more, the first slot that can, if it is before the departure. Undefined: the flight has left, or leaves
+ * before anybody could be driven to it.
  */
 export const pickupBefore = (departure: Date, minutesBeforePickup: number, now: Date): Date | undefined => {
   if (departure <= now) return undefined;
   const wanted = new Date(departure.getTime() - minutesBeforePickup * minuteMs);
+  if (wanted.getTime() - now.getTime() >= leadMinutes * minuteMs) return wanted;
   const earliest = nextPickup(now);
-  return wanted > now || earliest >= departure ? wanted : earliest;
+  if (earliest < departure) return earliest;
+  return wanted > now ? wanted : undefined;
 };

@@ -43,7 +43,10 @@ export const transportQueries = (context: ActorContext) => {
     mine: async (query: Query): Promise<MyTransportView> => {
       const { caseUrn, groupId } = await context.call<MeView>("sub-case.me", { ...query, params: {} });
       const found = await transfers(query.tenant).findOne({ caseId: idOf(caseUrn), groupId }, { projection });
-      return myTransport(found === null ? undefined : loadedOf<TransferState>(found, current).state);
+      return myTransport(
+        found === null ? undefined : loadedOf<TransferState>(found, current).state,
+        context.clock.now(),
+      );
     },
   };
 };

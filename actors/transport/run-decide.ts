@@ -2,9 +2,9 @@
 import type { LeaveSeats, RunFacts, SeatHolder, TakeSeats } from "../../schemas/transport.ts";
 import type { VendorAnswer } from "../../schemas/vendor-call.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
-import { evolveRun, holderKey, isSame, type RunEvent, type RunState, type Vehicle } from "./run-state.ts";
+import { evolveRun, isGone, isSame, type RunEvent, type RunState, type Vehicle } from "./run-state.ts";
 import { seating } from "./seating.ts";
-import { type CallSettings, endOf, firstCall, reissued } from "./vehicle-call.ts";
+import { type CallSettings, endOf, firstCall, reissued, type VehicleCall } from "./vehicle-call.ts";
 
 /** Collects events while following the state that they lead to. */
 class Course {
@@ -31,6 +31,10 @@ class Course {
   vehicle(number: number): Vehicle {
     return this.state.vehicles.find((one) => one.number === number) as Vehicle;
   }
+
+  get hasDeparted(): boolean {
+    return this.state.pickupAt <= this.now;
+  }
 }
 
 export const runCommands = ["take-seats", "leave-seats", "record-answer", "reissue-call"] as const;
@@ -45,6 +49,7 @@ export const runDecider =
       const data = command.data as TakeSeats;
       if (state === undefined) begin(course, command.entity, data.run);
       takeSeats(course, data);
+      forget(course);
       return course.events;
     }
     if (state === undefined) throw new NotYet("The run does not exist yet.");
@@ -61,8 +66,17 @@ export const runDecider =
       default:
         verb satisfies never;
     }
+    forget(course);
     return course.events;
   };
+
+/** Vehicles that never drive and that nobody sits in: a run that many join and leave stays small. */
+const forget = (course: Course): void => {
+  const numbers = course.state.vehicles
+    .filter(({ status, riders }) => (status === "CANCELLED" || status === "REFUSED") && riders.length === 0)
+    .map(({ number }) => number);
+  if (numbers.length > 0) course.tell({ type: "run.vehicles-forgotten", data: { numbers } });
+};
 
 const begin = (course: Course, runId: string, facts: RunFacts): void =>
   course.tell({ type: "run.begun", data: { runId, facts } });
@@ -78,19 +92,19 @@ const vehiclesOf = ({ vehicles }: RunState, holder: SeatHolder): Vehicle[] =>
 
 const takesRiders: ReadonlySet<string> = new Set(["ORDERED", "BOOKED"]);
 
+const tooLate = { code: "TOO_LATE", detail: "The vehicle would have left already." };
+
 /** Asked again for seats that it has, or had, a group hears how that stands. */
 const takeSeats = (course: Course, wanted: TakeSeats): void => {
-  const { state, now } = course;
+  const { state } = course;
   const holder = holderOf(wanted);
-  if (state.gone.includes(holderKey(holder))) return;
   if (vehiclesOf(state, holder).length > 0) {
     tellSeats(course, holder);
     return;
   }
-  if (state.pickupAt <= now) {
-    const detail = "The vehicle would have left already.";
-    const code = "TOO_LATE";
-    course.tell({ type: "run.seats-told", data: { holder, outcome: "refused", vehicles: [], code, detail } });
+  if (isGone(state, holder)) return;
+  if (course.hasDeparted) {
+    course.tell({ type: "run.seats-told", data: { holder, outcome: "refused", vehicles: [], ...tooLate } });
     return;
   }
   const shared = state.vehicleType === "SHUTTLE";
@@ -111,7 +125,7 @@ const seatsTaken = (riders: readonly { passengers: number }[]): number =>
 /** A vehicle is ordered whole, with all its seats: who joins later changes nothing at the vendor. */
 const order = (course: Course, { transferId, needs }: TakeSeats, seats: number): number => {
   const { state, now, settings } = course;
-  const number = state.vehicles.length + 1;
+  const number = (state.ordered ?? state.vehicles.length) + 1;
   const vehicle: Vehicle = {
     number,
     reference: `${transferId}.ride.${state.runId}.${number}`,
@@ -135,10 +149,10 @@ const releaseLeavers = (course: Course, number: number): void => {
   for (const leaver of leavers) tellLeft(course, leaver);
 };
 
-/** Says nothing while one of the group's vehicles is still being ordered. */
+/** Says nothing while one of the group's vehicles is still being ordered. Whoever sits in one that is given back was too late for it. */
 const tellSeats = (course: Course, holder: SeatHolder): void => {
   const own = vehiclesOf(course.state, holder);
-  const refused = own.find(({ status }) => status === "REFUSED");
+  const refused = own.find(({ status }) => !takesRiders.has(status));
   if (own.length === 0 || (refused === undefined && own.some(({ status }) => status !== "BOOKED"))) return;
   const vehicles = own.map(({ riders, plate }) => ({
     passengers: seatsTaken(riders.filter((rider) => isSame(rider, holder))),
@@ -149,7 +163,12 @@ const tellSeats = (course: Course, holder: SeatHolder): void => {
     data:
       refused === undefined
         ? { holder, outcome: "booked", vehicles }
-        : { holder, outcome: "refused", vehicles: [], ...refused.refusal },
+        : {
+            holder,
+            outcome: "refused",
+            vehicles: [],
+            ...((refused.status === "REFUSED" ? refused.refusal : undefined) ?? tooLate),
+          },
   });
 };
 
@@ -157,21 +176,25 @@ const tellSeats = (course: Course, holder: SeatHolder): void => {
 const leaveSeats = (course: Course, { again, ...data }: LeaveSeats): void => {
   const holder = holderOf(data);
   const own = vehiclesOf(course.state, holder);
-  if (!course.state.gone.includes(holderKey(holder)))
+  if (own.length > 0 || !isGone(course.state, holder))
     course.tell({ type: "run.seats-left", data: { holder } });
   for (const { number } of own) {
     const { riders, status } = course.vehicle(number);
     if (riders.length > 0) continue;
-    const departed = course.state.pickupAt <= course.now;
     if (status === "ORDERED") course.tell({ type: "run.vehicle-emptied", data: { number, leaver: holder } });
-    if (status !== "BOOKED" || departed) continue;
+    if (status !== "BOOKED" || course.hasDeparted) continue;
     course.tell({ type: "run.vehicle-emptied", data: { number, leaver: holder } });
     giveBack(course, number, 0);
   }
   for (const vehicle of course.state.vehicles)
-    if (vehicle.status === "STUCK" && vehicle.again < again && isLeaver(vehicle, holder))
+    if (
+      vehicle.status === "STUCK" &&
+      vehicle.again < again &&
+      isLeaver(vehicle, holder) &&
+      !course.hasDeparted
+    )
       giveBack(course, vehicle.number, again);
-  tellLeft(course, holder);
+  tellLeft(course, holder, again);
 };
 
 const isLeaver = ({ leavers }: Vehicle, holder: SeatHolder): boolean =>
@@ -182,12 +205,15 @@ const giveBack = (course: Course, number: number, again: number): void => {
   course.tell({ type: "run.cancellation-begun", data: { number, call, again } });
 };
 
-/** Says nothing while a vehicle that its leaving has emptied is still being ordered or given back. */
-const tellLeft = (course: Course, holder: SeatHolder): void => {
+/**
+ * Says nothing while a vehicle that its leaving has emptied is still being ordered or given back. One that could not be given
+ * back before it left has left: nobody can do anything about it. @param asked how often a person has had it asked again, if that is known
+ */
+const tellLeft = (course: Course, holder: SeatHolder, asked = 0): void => {
   const own = course.state.vehicles.filter((vehicle) => isLeaver(vehicle, holder));
   if (own.some(({ status }) => status === "ORDERED" || status === "CANCELLING")) return;
-  const stuck = own.find(({ status }) => status === "STUCK");
-  const again = Math.max(0, ...own.map((vehicle) => vehicle.again));
+  const stuck = course.hasDeparted ? undefined : own.find(({ status }) => status === "STUCK");
+  const again = Math.max(asked, ...own.map((vehicle) => vehicle.again));
   const refusal = stuck?.refusal;
   const told = { holder, again, ...(refusal === undefined ? {} : { refusal }) };
   course.tell({ type: "run.left-told", data: told });
@@ -203,7 +229,8 @@ const takeAnswer = (course: Course, answer: VendorAnswer): void => {
     case "nothing":
       return;
     case "later":
-      course.tell({ type: "run.call-postponed", data: { number, call: end.call } });
+      if (isPointless(course, end.call)) tooLateFor(course, number);
+      else course.tell({ type: "run.call-postponed", data: { number, call: end.call } });
       return;
     case "done":
       if (call?.verb === "book-ride") booked(course, number, answer.result ?? {});
@@ -220,14 +247,21 @@ const takeAnswer = (course: Course, answer: VendorAnswer): void => {
   }
 };
 
-/** Everybody may have left it while it was ordered. */
+/** An order that the vendor surely has not taken is not sent again for a vehicle that would have left; one in doubt has to be known. */
+const isPointless = ({ hasDeparted }: Course, { verb, postponed, doubt }: VehicleCall): boolean =>
+  hasDeparted && verb === "book-ride" && postponed && !doubt;
+
+const tooLateFor = (course: Course, number: number): void =>
+  settled(course, number, { type: "run.vehicle-refused", data: { number, ...tooLate } });
+
+/** Everybody may have left it while it was ordered; and nobody knew of one that is confirmed past its own pickup. */
 const booked = (course: Course, number: number, { rideId, plate }: Record<string, unknown>): void => {
   const data = { number, rideId: String(rideId), ...(plate === undefined ? {} : { plate: String(plate) }) };
   course.tell({ type: "run.vehicle-booked", data });
   const { riders, leavers } = course.vehicle(number);
-  if (riders.length === 0 && leavers.length > 0 && course.state.pickupAt > course.now)
-    giveBack(course, number, 0);
-  else settledFor(course, number);
+  const isEmpty = riders.length === 0 && leavers.length > 0;
+  if (isEmpty || course.hasDeparted) giveBack(course, number, 0);
+  if (!isEmpty) settledFor(course, number);
 };
 
 const settled = (course: Course, number: number, event: RunEvent): void => {
@@ -243,10 +277,13 @@ const settledFor = (course: Course, number: number): void => {
 
 /** The timer: sends postponed calls, and puts those without an answer in doubt. */
 const reissueDue = (course: Course): void => {
-  for (const { number, call } of course.state.vehicles)
-    if (call !== undefined && call.dueAt <= course.now)
+  for (const { number, call } of course.state.vehicles) {
+    if (call === undefined || call.dueAt > course.now) continue;
+    if (isPointless(course, call)) tooLateFor(course, number);
+    else
       course.tell({
         type: "run.call-reissued",
         data: { number, call: reissued(call, course.now, course.settings) },
       });
+  }
 };

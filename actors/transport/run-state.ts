@@ -36,7 +36,9 @@ export interface RunState extends Omit<RunFacts, "pickupAt"> {
   runId: string;
   pickupAt: Date;
   vehicles: Vehicle[];
-  /** `<segment>.<attempt>` of who has left: seats asked for later than left are not taken. */
+  /** How many were ever ordered; of a run that is older than this count, as many as it has. */
+  ordered?: number;
+  /** `<segment>.<attempt>` of who has left, each segment's latest: seats asked for later than left are not taken. */
   gone: string[];
 }
 
@@ -49,6 +51,8 @@ export type RunEvent =
   | { type: "run.vehicle-emptied"; data: { number: number; leaver: SeatHolder } }
   /** Somebody sits in it again. */
   | { type: "run.leavers-released"; data: { number: number } }
+  /** Nobody has anything to do with them any more. */
+  | { type: "run.vehicles-forgotten"; data: { numbers: number[] } }
   | { type: "run.cancellation-begun"; data: { number: number; call: VehicleCall; again: number } }
   | { type: "run.call-postponed"; data: { number: number; call: VehicleCall } }
   | { type: "run.call-reissued"; data: { number: number; call: VehicleCall } }
@@ -72,8 +76,29 @@ export type RunEvent =
       data: { holder: SeatHolder; again: number; refusal?: { code: string; detail: string } };
     };
 
-export const holderKey = ({ segmentId, attempt }: SeatHolder): string => `${segmentId}.${attempt}`;
+const holderKey = ({ segmentId, attempt }: SeatHolder): string => `${segmentId}.${attempt}`;
 export const isSame = (a: SeatHolder, b: SeatHolder): boolean => holderKey(a) === holderKey(b);
+
+/** Its searches count up and each is given up, or has found its seats, before the next: who has left has left all earlier ones, too. */
+const latestGone = ({ gone }: RunState, segmentId: string): number =>
+  Math.max(
+    0,
+    ...gone
+      .filter((key) => key.slice(0, key.lastIndexOf(".")) === segmentId)
+      .map((key) => Number(key.slice(key.lastIndexOf(".") + 1))),
+  );
+
+/** Whether these seats were given up before, so that nobody waits for them. */
+export const isGone = (state: RunState, { segmentId, attempt }: SeatHolder): boolean =>
+  attempt <= latestGone(state, segmentId);
+
+const goneWith = (state: RunState, holder: SeatHolder): string[] =>
+  isGone(state, holder)
+    ? state.gone
+    : [
+        ...state.gone.filter((key) => key.slice(0, key.lastIndexOf(".")) !== holder.segmentId),
+        holderKey(holder),
+      ];
 
 const changed = (state: RunState, number: number, change: (vehicle: Vehicle) => Vehicle): RunState => ({
   ...state,
@@ -85,22 +110,25 @@ const withoutCall = ({ call: _, ...vehicle }: Vehicle): Vehicle => vehicle;
 export const evolveRun = (before: RunState | undefined, event: RunEvent): RunState => {
   if (event.type === "run.begun") {
     const { runId, facts } = event.data;
-    return { ...facts, runId, pickupAt: new Date(facts.pickupAt), vehicles: [], gone: [] };
+    return { ...facts, runId, pickupAt: new Date(facts.pickupAt), vehicles: [], ordered: 0, gone: [] };
   }
   const state = before as RunState;
   switch (event.type) {
     case "run.vehicle-ordered":
-      return { ...state, vehicles: [...state.vehicles, event.data.vehicle] };
+      return {
+        ...state,
+        vehicles: [...state.vehicles, event.data.vehicle],
+        ordered: event.data.vehicle.number,
+      };
     case "run.seats-taken": {
       const { number, rider } = event.data;
       return changed(state, number, (vehicle) => ({ ...vehicle, riders: [...vehicle.riders, rider] }));
     }
     case "run.seats-left": {
       const { holder } = event.data;
-      const key = holderKey(holder);
       return {
         ...state,
-        gone: state.gone.includes(key) ? state.gone : [...state.gone, key],
+        gone: goneWith(state, holder),
         vehicles: state.vehicles.map((vehicle) => ({
           ...vehicle,
           riders: vehicle.riders.filter((rider) => !isSame(rider, holder)),
@@ -113,6 +141,10 @@ export const evolveRun = (before: RunState | undefined, event: RunEvent): RunSta
     }
     case "run.leavers-released":
       return changed(state, event.data.number, (vehicle) => ({ ...vehicle, leavers: [] }));
+    case "run.vehicles-forgotten": {
+      const { numbers } = event.data;
+      return { ...state, vehicles: state.vehicles.filter(({ number }) => !numbers.includes(number)) };
+    }
     case "run.cancellation-begun": {
       const { number, call, again } = event.data;
       return changed(state, number, ({ refusal: _, ...vehicle }) => ({

@@ -12,6 +12,7 @@ const technical: ReadonlySet<string> = new Set<RunEvent["type"]>([
   "run.call-reissued",
   "run.seats-told",
   "run.left-told",
+  "run.vehicles-forgotten",
 ]);
 
 export const runCollection = "transportRuns";
@@ -59,6 +60,7 @@ const outgoing = (event: RunEvent, state: RunState): Outgoing[] => {
     case "run.seats-left":
     case "run.vehicle-emptied":
     case "run.leavers-released":
+    case "run.vehicles-forgotten":
     case "run.call-postponed":
     case "run.vehicle-booked":
     case "run.vehicle-refused":

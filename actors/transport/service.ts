@@ -2,6 +2,8 @@
 import type { Document } from "mongodb";
 import type { CaseListItem } from "../../schemas/case.ts";
 import type { Command } from "../../schemas/command.ts";
+import type { GroupStanding } from "../../schemas/group-note.ts";
+import { type LockedGroup, requireCaseUnlocked } from "../../schemas/lock.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type {
   CreateSegmentBody,
@@ -31,7 +33,7 @@ type PartiesAsked =
 const askParties = (context: ActorContext, command: Command, params: PartiesAsked): Promise<RideParty[]> =>
   context.call<RideParty[]>("sub-case.ride-parties", { ...command, params: { ...params } });
 
-/** What a person's command goes by: whom the sub-case would have driven now, and whether the case still takes changes. */
+/** What a person's command goes by: whom the sub-case would have driven now, whose lock it is, and whether the case still takes changes. */
 const gatherFor = async (
   context: ActorContext,
   command: Command,
@@ -45,7 +47,18 @@ const gatherFor = async (
   const caseIsClosed =
     caseId !== undefined &&
     (await context.call<boolean>("case.is-closed", { ...command, params: { caseId } }));
-  return { caseIsClosed, ...(party === undefined ? {} : { party }) };
+  const { lock } =
+    verb === "request-transfer"
+      ? {}
+      : ((await context.call<GroupStanding | null>("sub-case.standing", {
+          ...command,
+          params: { subCaseId: command.entity },
+        })) ?? {});
+  return {
+    caseIsClosed,
+    ...(party === undefined ? {} : { party }),
+    ...(lock === undefined ? {} : { lock }),
+  };
 };
 
 /** The segment that a command was about, or has made. */
@@ -96,7 +109,14 @@ const createSegment =
 const requestTransfers =
   (context: ActorContext): CommandFunction =>
   async (command) => {
-    const { caseUrn, groupIds, ...asked } = command.data as RequestTransfersBody & { caseUrn: string };
+    // Its token is looked at here: of the groups' own commands none would fit but one.
+    const { fencingToken: _, ...envelope } = command;
+    const {
+      caseUrn,
+      groupIds,
+      fencingToken: _token,
+      ...asked
+    } = command.data as RequestTransfersBody & { caseUrn: string };
     const head = await context.call<CaseListItem>("case.head", { ...command, params: { caseUrn } });
     if (head.status === "CLOSED")
       throw new Problem("conflict/state", "The case is closed and takes no further change.", {
@@ -111,11 +131,14 @@ const requestTransfers =
       throw new Problem("validation/body", "Some of these groups are not the case's.", {
         errors: unknown.map((groupId) => ({ pointer: "/groupIds", detail: `${groupId} is no group of it` })),
       });
+    const locks = await context.call<LockedGroup[]>("sub-case.locks", { ...command, params: { caseId } });
+    const order = { named: groupIds ?? [], isWhole: groupIds === undefined };
+    requireCaseUnlocked(locks, order, command, context.clock.now());
     const driven = parties.filter(({ order }) => order !== undefined);
     for (const { subCaseId } of driven) {
       const name = "transport.request-transfer";
       const id = causedId(command.id, "request-transfer", subCaseId);
-      await sendCommand(context.streams, { ...command, id, name, entity: subCaseId, data: asked });
+      await sendCommand(context.streams, { ...envelope, id, name, entity: subCaseId, data: asked });
     }
     const ok: TransfersRequested = {
       caseUrn,

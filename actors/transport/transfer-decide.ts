@@ -4,11 +4,22 @@ import type { VendorCall } from "../../schemas/vendor-call.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
 import { type Desk, deskCommands, isDeskCommand, takeFromDesk } from "./desk.ts";
-import { cancel, giveUp, Itinerary, isOfHolder, isSagas, plan, seek, settleAsked } from "./itinerary.ts";
-import { nextPickup, pickupBefore } from "./pickup.ts";
+import {
+  ask,
+  cancel,
+  giveUp,
+  Itinerary,
+  isOfHolder,
+  isSagas,
+  pickupToHotel,
+  plan,
+  seek,
+  settleAsked,
+} from "./itinerary.ts";
+import { pickupBefore } from "./pickup.ts";
 import type { Asked, Order, Segment, TransferEvent, TransferState, Wanted } from "./transfer-state.ts";
 import { type CallSettings, deadlineAfter } from "./vehicle-call.ts";
-import { wayToHotel } from "./view.ts";
+import { isLive, passengersStatus, wayToHotel } from "./view.ts";
 
 /** What a call of the saga asks for: of a ride the order, of a cancellation nothing that its reference doesn't say. */
 type SagaCall = VendorCall & { request: Record<string, unknown> };
@@ -34,7 +45,7 @@ export const transferDecider =
     else if (verb === "book-ride") bookRide(itinerary, command.data as SagaCall);
     else if (state === undefined) throw new NotYet("No ride was ordered for the group yet.");
     else follow(itinerary, verb, command.data);
-    noteRide(itinerary, state);
+    noteRides(itinerary, state);
     return itinerary.events;
   };
 
@@ -88,14 +99,12 @@ const bookRide = (itinerary: Itinerary, call: SagaCall): void => {
   const order: Order = known ?? { ...data, reference };
   if (known === undefined)
     itinerary.tell({ type: "transfer.ordered", data: { transferId: itinerary.transferId, order } });
-  const asked = askedBy("book-ride", call, order.vendor);
-  itinerary.tell({ type: "transfer.asked", data: { asked } });
   if (order.releasedAt === undefined) {
     if (itinerary.ofSaga(reference, "AIRPORT_TO_HOTEL") === undefined)
-      planFor(itinerary, order, "AIRPORT_TO_HOTEL", nextPickup(itinerary.now));
+      planFor(itinerary, order, "AIRPORT_TO_HOTEL", pickupToHotel(itinerary.now, order));
     planReturn(itinerary, order);
   }
-  settleAsked(itinerary);
+  ask(itinerary, askedBy("book-ride", call, order.vendor));
 };
 
 const planFor = (itinerary: Itinerary, order: Order, direction: Segment["direction"], at: Date): void => {
@@ -103,23 +112,35 @@ const planFor = (itinerary: Itinerary, order: Order, direction: Segment["directi
   plan(itinerary, order, { direction, origin: "saga", wanted: usual(order, at), seed });
 };
 
-/** Nobody is driven back while no flight is known, or to one that has left. */
+const returnsOf = ({ state }: Itinerary, reference: string): Segment[] =>
+  state.segments.filter(
+    (segment) => segment.reference === reference && segment.direction === "HOTEL_TO_AIRPORT",
+  );
+
+/** Once, whoever was first to want it, and whatever became of it. Nobody is driven back while no flight is known, or to one that has left. */
 const planReturn = (itinerary: Itinerary, order: Order): void => {
   const { reference, departure, minutesBeforePickup } = order;
-  if (departure === undefined || itinerary.ofSaga(reference, "HOTEL_TO_AIRPORT") !== undefined) return;
+  if (departure === undefined || returnsOf(itinerary, reference).length > 0) return;
   const pickup = pickupBefore(new Date(departure), minutesBeforePickup, itinerary.now);
   if (pickup !== undefined) planFor(itinerary, order, "HOTEL_TO_AIRPORT", pickup);
 };
 
-const isLive = ({ status }: Segment): boolean => status === "booked" || status === "pending";
+/** The way back that a new flight moves: one that goes, else the last that was declined. */
+const returnToMove = (itinerary: Itinerary, reference: string): Segment | undefined => {
+  const own = returnsOf(itinerary, reference);
+  const live = own.filter(isLive);
+  return (
+    live.find(({ scheduledAt }) => scheduledAt > itinerary.now) ??
+    live[0] ??
+    own.findLast(({ status }) => status === "declined")
+  );
+};
 
 /** The room is given up, or another hotel's is taken: every ride of the order goes, whoever wanted it. */
 const cancelRide = (itinerary: Itinerary, call: VendorCall): void => {
   const { reference, again = 0 } = call;
   const order = itinerary.order(reference);
   if (order === undefined) throw new NotYet("The ride has not been ordered yet.");
-  const asked = askedBy("cancel-ride", call, order.vendor);
-  itinerary.tell({ type: "transfer.asked", data: { asked } });
   if (order.releasedAt === undefined) {
     itinerary.tell({ type: "transfer.released", data: { reference, at: itinerary.now } });
     for (const segment of itinerary.state.segments)
@@ -131,7 +152,7 @@ const cancelRide = (itinerary: Itinerary, call: VendorCall): void => {
     const anew = { ...leaving, again, tries: 1, dueAt };
     itinerary.tell({ type: "seats.given-up-again", data: { leaving: anew } });
   }
-  settleAsked(itinerary);
+  ask(itinerary, askedBy("cancel-ride", call, order.vendor));
 };
 
 /** Who goes back later, or sooner, is picked up so; who had no flight has one now. A ride that a person has cancelled stays so. */
@@ -142,28 +163,31 @@ const followFlight = (itinerary: Itinerary, { reference, departure, shape }: Fli
   itinerary.tell({ type: "transfer.flight-changed", data: { reference, departure, shape } });
   const pickup = pickupBefore(new Date(departure), order.minutesBeforePickup, itinerary.now);
   if (pickup === undefined) return;
-  for (const segment of itinerary.state.segments) {
-    const isReturn = segment.reference === reference && segment.direction === "HOTEL_TO_AIRPORT";
-    if (!isReturn || segment.status === "cancelled") continue;
-    const { scheduledAt, vehicleType, specialRequirements } = segment;
-    if (isLive(segment) && scheduledAt.getTime() === pickup.getTime()) continue;
-    seek(itinerary, segment, { scheduledAt: pickup, vehicleType, specialRequirements });
+  const segment = returnToMove(itinerary, reference);
+  if (segment === undefined) {
+    planReturn(itinerary, itinerary.order(reference) as Order);
+    return;
   }
-  planReturn(itinerary, itinerary.order(reference) as Order);
+  const { scheduledAt, vehicleType, specialRequirements } = segment;
+  if (isLive(segment) && scheduledAt.getTime() === pickup.getTime()) return;
+  seek(itinerary, segment, { scheduledAt: pickup, vehicleType, specialRequirements });
 };
 
-/** Of a search that is over nothing counts: its seats are being given up. */
+/** Of a search that is over nothing counts: its seats are being given up. Nobody rides in a vehicle that has left before it was found. */
 const noteSeats = (itinerary: Itinerary, note: SeatsNote): void => {
   const segment = itinerary.segment(note.segmentId);
   if (segment?.sought === undefined || segment.sought.attempt !== note.attempt) return;
-  const { segmentId, seat, sought } = segment;
-  if (note.outcome === "booked") {
+  const { segmentId, seat, sought, scheduledAt } = segment;
+  const { now } = itinerary;
+  if (note.outcome === "booked" && scheduledAt > now) {
     giveUp(itinerary, segment, seat);
     itinerary.tell({ type: "segment.booked", data: { segmentId, vehicles: note.vehicles } });
   } else {
-    const detail = note.detail ?? "No vehicle could be had.";
+    const late = note.outcome === "booked" ? "The vehicle was found too late." : undefined;
+    const detail = late ?? note.detail ?? "No vehicle could be had.";
     giveUp(itinerary, segment, sought);
-    if (seat === undefined) {
+    if (seat === undefined || seat.scheduledAt <= now) {
+      giveUp(itinerary, segment, seat);
       const sagaTells = isSagas(itinerary, segment);
       itinerary.tell({ type: "segment.declined", data: { segmentId, detail, sagaTells } });
     } else itinerary.tell({ type: "segment.kept", data: { segmentId, detail } });
@@ -200,17 +224,46 @@ const repeatDue = (itinerary: Itinerary): void => {
       itinerary.tell({ type: "seats.given-up-again", data: { leaving: later(leaving) } });
 };
 
-/** A way to the hotel that changes after the saga was answered is told to the sub-case, whose offer shows it. */
-const noteRide = (itinerary: Itinerary, before: TransferState | undefined): void => {
-  if (before === undefined || !itinerary.exists) return;
-  const isAnswering = ({ asked }: TransferState): boolean => asked?.verb === "book-ride";
-  if (isAnswering(before) || isAnswering(itinerary.state)) return;
-  const shown = (state: TransferState): string | undefined => {
-    const segment = wayToHotel(state);
-    return (
-      segment && JSON.stringify([segment.reference, segment.status, segment.scheduledAt, segment.vehicleType])
-    );
-  };
-  const now = shown(itinerary.state);
-  if (now !== undefined && now !== shown(before)) itinerary.tell({ type: "transfer.ride-noted", data: {} });
+/** How a way to the hotel looks to who was told of it. */
+const shownIn = (state: TransferState | undefined, reference: string): string | undefined => {
+  const segment = state && wayToHotel(state, reference);
+  if (segment === undefined) return undefined;
+  const status = passengersStatus(segment);
+  return status === "declined"
+    ? status
+    : [status, segment.scheduledAt.toISOString(), segment.vehicleType].join(" ");
+};
+
+/** The first answer to an order is surely heard; of a later one, to a try sent again, the saga may have gone on already. */
+const firstHeard = (
+  { events }: Itinerary,
+  { reference, told }: Pick<Order, "reference" | "told">,
+): string | undefined => {
+  for (const event of events) {
+    if (told || event.type !== "transfer.answered" || event.data.asked.verb !== "book-ride") continue;
+    if (event.data.asked.reference !== reference) continue;
+    const { pickupAt, vehicleType } = (event.data.result ?? {}) as {
+      pickupAt?: string;
+      vehicleType?: string;
+    };
+    return pickupAt === undefined ? "declined" : ["booked", pickupAt, vehicleType].join(" ");
+  }
+  return undefined;
+};
+
+/**
+ * A way to the hotel that is another one than the sub-case was told is told to it, as its offer shows it: of each order that
+ * stands, for while a group changes hotels two do. What the saga waits for it hears as its answer.
+ */
+const noteRides = (itinerary: Itinerary, before: TransferState | undefined): void => {
+  if (!itinerary.exists) return;
+  const { orders, asked } = itinerary.state;
+  for (const { reference, releasedAt } of orders) {
+    if (releasedAt !== undefined || (asked?.verb === "book-ride" && asked.reference === reference)) continue;
+    const orderBefore = before?.orders.find((order) => order.reference === reference);
+    const heard = firstHeard(itinerary, orderBefore ?? { reference }) ?? shownIn(before, reference);
+    const now = shownIn(itinerary.state, reference);
+    if (now !== undefined && now !== heard)
+      itinerary.tell({ type: "transfer.ride-noted", data: { reference } });
+  }
 };

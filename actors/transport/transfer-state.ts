@@ -6,6 +6,8 @@ import type { Direction, VehicleType } from "../../schemas/vocabulary.ts";
 /** An order of the group's saga, or what a person's segment goes by where the saga has ordered none. */
 export interface Order extends RideOrder {
   reference: string;
+  /** Set: the saga has heard how its ride stands. */
+  told?: true;
   /** Set: the room is given up, and nothing is driven for it any more. */
   releasedAt?: Date;
 }
@@ -56,7 +58,7 @@ export interface Leaving extends Waiting {
   reference: string;
   /** How often a person has had a refused cancellation asked again. */
   again: number;
-  /** Set: the vehicle that this has emptied cannot be cancelled. */
+  /** Set: the vehicle that this has emptied cannot be cancelled, and the saga has heard of it. */
   refusal?: { code: string; detail: string };
 }
 
@@ -124,7 +126,7 @@ export type TransferEvent =
     }
   | { type: "seats.given-up-again"; data: { leaving: Leaving } }
   | { type: "seats.search-repeated"; data: { segmentId: string; sought: Waiting } }
-  | { type: "transfer.ride-noted"; data: Record<string, never> }
+  | { type: "transfer.ride-noted"; data: { reference: string } }
   | { type: "transfer.recorded"; data: Recorded };
 
 /** What changes nothing that a reader sees. */
@@ -201,8 +203,11 @@ export const evolveTransfer = (before: TransferState | undefined, event: Transfe
     case "transfer.asked":
       return { ...state, asked: event.data.asked };
     case "transfer.answered": {
-      const { asked: _, ...rest } = state;
-      return rest;
+      const { verb, reference } = event.data.asked;
+      const { asked, ...rest } = state;
+      const isItself = asked?.verb === verb && asked.reference === reference;
+      const left = isItself ? rest : state;
+      return verb === "book-ride" ? withOrder(left, reference, (order) => ({ ...order, told: true })) : left;
     }
     case "segment.planned":
       return { ...state, segments: [...state.segments, event.data.segment] };
@@ -229,7 +234,10 @@ export const evolveTransfer = (before: TransferState | undefined, event: Transfe
     }
     case "segment.declined": {
       const { segmentId, detail } = event.data;
-      return withSegment(state, segmentId, (segment) => ({ ...rested(segment), status: "declined", detail }));
+      return withSegment(state, segmentId, (segment) => {
+        const { seat: _, ...rest } = rested(segment);
+        return { ...rest, status: "declined", detail };
+      });
     }
     case "segment.kept": {
       const { segmentId, detail } = event.data;
@@ -250,7 +258,10 @@ export const evolveTransfer = (before: TransferState | undefined, event: Transfe
     case "seats.left":
       return { ...state, leaving: state.leaving.filter((leaving) => !isOf(leaving, event.data)) };
     case "seats.stuck": {
-      const { refusal } = event.data;
+      const { refusal, sagaTells } = event.data;
+      // What is on somebody's desk is no affair of a rollback that comes later.
+      if (!sagaTells)
+        return { ...state, leaving: state.leaving.filter((leaving) => !isOf(leaving, event.data)) };
       return {
         ...state,
         leaving: state.leaving.map((leaving) =>

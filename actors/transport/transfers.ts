@@ -19,7 +19,7 @@ import {
   type Wanted,
 } from "./transfer-state.ts";
 import type { CallSettings } from "./vehicle-call.ts";
-import { segmentFacts, wayToHotel } from "./view.ts";
+import { passengersStatus, segmentFacts, wayToHotel } from "./view.ts";
 
 export const transferCollection = "transfers";
 export const transferSchemaVersion = 1;
@@ -100,7 +100,7 @@ const outgoing = (event: TransferEvent, state: TransferState, command: Received)
     case "transfer.answered":
       return [answered(event.data)];
     case "transfer.ride-noted":
-      return rideNoted(state);
+      return rideNoted(state, event.data.reference);
     case "transfer.recorded":
       return [auditEntry(state, command, event.data)];
     case "transfer.ordered":
@@ -185,14 +185,14 @@ const answered = ({
   return { to: "command", name: replyTo.name, entity: replyTo.entity, data };
 };
 
-const rideNoted = (state: TransferState): Outgoing[] => {
-  const segment = wayToHotel(state);
+const rideNoted = (state: TransferState, reference: string): Outgoing[] => {
+  const segment = wayToHotel(state, reference);
   if (segment === undefined) return [];
-  const { reference, status, vehicleType, scheduledAt } = segment;
+  const { vehicleType, scheduledAt } = segment;
   const data: RideNote = {
     reference,
     sequence: state.notes,
-    status: status === "cancelled" ? "declined" : status,
+    status: passengersStatus(segment),
     vehicleType,
     pickupAt: scheduledAt.toISOString(),
   };

@@ -41,25 +41,32 @@ export const segmentView = (state: TransferState, segment: Segment, version: num
   version,
 });
 
-/** What an offer tells of: of the order that stands a ride that goes, else the first. */
-export const wayToHotel = ({ orders, segments }: TransferState): Segment | undefined => {
-  const reference = orders.findLast(({ releasedAt }) => releasedAt === undefined)?.reference;
+export const isLive = ({ status }: Segment): boolean => status === "booked" || status === "pending";
+
+/** What an offer tells of: of this order a ride that goes, else the first. */
+export const wayToHotel = ({ segments }: TransferState, reference: string): Segment | undefined => {
   const own = segments.filter(
     (segment) => segment.reference === reference && segment.direction === "AIRPORT_TO_HOTEL",
   );
-  return own.find(({ status }) => status === "booked" || status === "pending") ?? own[0];
+  return own.find(isLive) ?? own[0];
 };
 
-const passengersStatus = ({ status }: Segment): RideStatus => (status === "cancelled" ? "declined" : status);
+export const passengersStatus = ({ status }: Segment): RideStatus =>
+  status === "cancelled" ? "declined" : status;
 
 /** Those for the room that the group has, or had last; a ride that a person has cancelled is declined to them. */
-export const myTransport = (state: TransferState | undefined): MyTransportView => {
+export const myTransport = (state: TransferState | undefined, now: Date): MyTransportView => {
   const reference = state?.orders.findLast(({ releasedAt }) => releasedAt === undefined)?.reference;
   if (state === undefined || reference === undefined) return { rides: [] };
   const own = state.segments
     .filter((segment) => segment.reference === reference)
     .toSorted((a, b) => a.scheduledAt.getTime() - b.scheduledAt.getTime());
-  const next = own.find(({ status }) => status !== "cancelled") ?? own[0];
+  const live = own.filter(isLive);
+  const next =
+    live.find(({ scheduledAt }) => scheduledAt > now) ??
+    live.at(-1) ??
+    own.find(({ status }) => status === "declined") ??
+    own[0];
   return {
     ...(next === undefined
       ? {}

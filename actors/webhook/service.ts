@@ -128,14 +128,18 @@ const putAlertChannel =
     const tenantDocuments = documents.tenant(command.tenant);
     const known = await loadSubscription(tenantDocuments, { clientId });
     const made = known === undefined || rotateSecret ? freshSecret() : undefined;
-    const sealed = made === undefined ? {} : { secret: sealedSecret(config.sealKey, made) };
+    const sealed: Pick<SealedInput, "secret"> =
+      made === undefined ? {} : { secret: sealedSecret(config.sealKey, made) };
     const data: SealedInput = { clientId, kind: "alerts", url, scopes: [], contact: "", ...sealed };
     const name = "webhook.put-subscription";
     const reply = await dispatch("put-subscription", { ...command, name, entity: "", data });
     if ("problem" in reply) return reply;
     const put = await loadSubscription(tenantDocuments, { clientId });
     const shown = put === undefined ? {} : alertChannelView(put.state, 0);
-    return { ok: { ...shown, ...(made === undefined ? {} : { secret: made }) } };
+    // A repeat of the command, or one that another has overtaken, has stored none of its own: it must not name one that signs nothing.
+    const isStored =
+      sealed.secret !== undefined && sealed.secret.fingerprint === put?.state.secret.fingerprint;
+    return { ok: { ...shown, ...(isStored ? { secret: made } : {}) } };
   };
 
 const sealedSecret = (key: Buffer, secret: string): SealedSecret => {

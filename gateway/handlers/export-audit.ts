@@ -70,8 +70,8 @@ async function* tableOf(
   try {
     yield csvOf([Object.keys(columns)]);
     for (let page = first; ; page = await read(page.nextCursor)) {
-      rows += page.items.length;
       if (page.items.length > 0) yield csvOf(page.items.map(rowOf));
+      rows += page.items.length;
       if (page.nextCursor === null) break;
     }
     complete = true;

@@ -1,5 +1,6 @@
 // A chain of deaths: flight after flight is pushed at a service that kills itself at a named point, and is started again with
-// the next point, so that it may die once more while it picks up what the last death left. At the end all must agree.
+// the next point, so that it may die once more while it picks up what the last death left. At the end all must agree. Starting
+// a service is what a chain costs, so that each life has a point to die at.
 import type { Test } from "tap";
 import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
 import type { Answer } from "../../scripts/demonstration/http.ts";
@@ -106,8 +107,8 @@ export const eagerSettings = {
 const withinMs = 60_000;
 /** What comes by a point does so by then, even on a busy machine. */
 const soonMs = 15_000;
-/** Flights and rollbacks beyond one for each point, for those whose own have gone by in an earlier life. */
-const spare = 3;
+/** Flights and rollbacks beyond one for each of so many points, for those whose own have gone by in an earlier life. */
+const spareFor = (points: number): number => Math.min(3, points - 1);
 
 /** A service that is meant to die, now here and now there. */
 export class Mortal {
@@ -118,6 +119,7 @@ export class Mortal {
   /** So far. */
   deaths = 0;
 
+  /** @param points of the lives to come; the service stands already, and may have one of its own. */
   constructor(t: Test, it: TestInstance, points: readonly string[]) {
     this.#t = t;
     this.#it = it;
@@ -187,50 +189,61 @@ export class Mortal {
 }
 
 export const runKillChain = async (t: Test, chain: KillChain): Promise<void> => {
-  const it = await startInstance(t, { settings: eagerSettings });
+  const [first = "", ...points] = [...chain.pushPoints, ...chain.rollbackPoints, ...chain.decisionPoints];
+  const it = await startInstance(t, { settings: eagerSettings, services: [{ KILL_POINT: first }] });
   const xn = it.airlines[0];
   if (chain.byCard === true) await payByCard(it, xn);
   await driveInOwnCars(it, xn);
-  const token = await it.partnerToken(xn);
-  const push = (body: DisruptionPushBody) =>
-    it.ask({ method: "POST", path: "/partner/v1/disruptions", token, body });
-  const flights: DisruptionPushBody[] = [];
-
-  const pushed = new Mortal(t, it, chain.pushPoints);
-  await pushed.next();
-  while (pushed.point !== "") {
-    const flight = smallFlight("XN", `K${flights.length}`, chain.groups);
-    flights.push(flight);
-    const answer = await pushed.insist(() => push(flight));
-    t.equal(answer.status, 202, "the push is taken");
-    if (pushed.point === "") break;
-    if (await pushed.diesSoon()) await pushed.next();
-    else if (flights.length > chain.pushPoints.length + spare) await pushed.death();
-  }
-  while (flights.length < chain.rollbackPoints.length + spare) {
-    const flight = smallFlight("XN", `K${flights.length}`, chain.groups);
-    flights.push(flight);
-    await it.push(xn, flight);
-  }
+  const mortal = new Mortal(t, it, points);
+  const flights = await pushAll(t, it, mortal, chain);
   const cases = await Promise.all(flights.map(async (flight) => (await it.push(xn, flight)).caseUrn));
   for (const caseUrn of cases)
     await it.events.untilCount("subcase.offer-ready", chain.groups, { caseUrn, withinMs });
-  await decideAll(t, it, flights, chain);
+  await decideAll(t, it, mortal, flights, chain);
   for (const caseUrn of cases) {
     await it.events.untilCount("case.resolved", 1, { caseUrn, withinMs });
     await assertAgreement(t, it, caseUrn, 1);
   }
 };
 
+/** A flight for each point that flights come by; no flight comes by the first point of those that follow. */
+const pushAll = async (
+  t: Test,
+  it: TestInstance,
+  mortal: Mortal,
+  { pushPoints, rollbackPoints, groups }: KillChain,
+): Promise<DisruptionPushBody[]> => {
+  const [xn] = it.airlines;
+  const token = await it.partnerToken(xn);
+  const flights: DisruptionPushBody[] = [];
+  const isPushing = (): boolean => pushPoints.includes(mortal.point);
+  while (isPushing()) {
+    const flight = smallFlight("XN", `K${flights.length}`, groups);
+    flights.push(flight);
+    const answer = await mortal.insist(() =>
+      it.ask({ method: "POST", path: "/partner/v1/disruptions", token, body: flight }),
+    );
+    t.equal(answer.status, 202, "the push is taken");
+    if (!isPushing()) break;
+    if (await mortal.diesSoon()) await mortal.next();
+    else if (flights.length > pushPoints.length + spareFor(pushPoints.length)) await mortal.death();
+  }
+  while (flights.length < rollbackPoints.length + spareFor(rollbackPoints.length)) {
+    const flight = smallFlight("XN", `K${flights.length}`, groups);
+    flights.push(flight);
+    await it.push(xn, flight);
+  }
+  return flights;
+};
+
 /** One group of each flight declines, the others accept. */
 const decideAll = async (
   t: Test,
   it: TestInstance,
+  deciding: Mortal,
   flights: DisruptionPushBody[],
-  { rollbackPoints, decisionPoints }: KillChain,
+  { rollbackPoints }: KillChain,
 ): Promise<void> => {
-  const deciding = new Mortal(t, it, [...rollbackPoints, ...decisionPoints]);
-  await deciding.next();
   const isRollback = (): boolean => rollbackPoints.includes(deciding.point);
   const bookings = flights.map(({ passengers }) => travellersOf(passengers));
   for (const [traveller] of bookings) {

@@ -4,5 +4,5 @@ import { outage } from "../harness/environment.ts";
 import { runTroubles } from "./outages.ts";
 
 t.test("servers that are away for long", (t) =>
-  runTroubles(t, { ...outage, names: ["NATS goes away", "the document server goes away"] }),
+  runTroubles(t, { ...outage, flights: [["NATS goes away"], ["the document server goes away"]] }),
 );

@@ -5,4 +5,13 @@ import { runTroubles } from "./outages.ts";
 
 takesLong(t);
 
-t.test("a night with trouble", { timeout: 235_000 }, (t) => runTroubles(t, { groups: 8 }));
+t.test("a night with trouble", { timeout: 235_000 }, (t) =>
+  runTroubles(t, {
+    groups: 3,
+    flights: [
+      ["one of two processes is killed", "every command comes twice, out of order"],
+      ["NATS goes away"],
+      ["the document server goes away"],
+    ],
+  }),
+);

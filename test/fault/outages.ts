@@ -124,28 +124,29 @@ const askInOutage = async ({ t, it }: Night, { caseUrn, late, baseUrl, expected 
   await Promise.all(answers);
 };
 
-/** One flight of so many groups for each trouble, one after the other on one instance. */
+/** One flight of so many groups for each trouble, or for those that share one, one after the other on one instance. */
 export const runTroubles = async (
   t: Test,
   {
     groups,
     awayMs = 0,
-    names = Object.keys(troubles) as TroubleName[],
-  }: { groups: number; awayMs?: number; names?: readonly TroubleName[] },
+    flights = Object.keys(troubles).map((name) => [name as TroubleName]),
+  }: { groups: number; awayMs?: number; flights?: readonly (readonly TroubleName[])[] },
 ): Promise<void> => {
   const it = await startInstance(t, { settings: eagerSettings, services: [{}, { ROLE: "actors" }] });
   const xn = it.airlines[0];
   const night: Night = { t, it, awayMs };
   // Had beforehand: the one takes a process of its own, the other a service that serves.
   await Promise.all([it.operatorToken(xn.urn, "OPS_SUPERVISOR"), it.partnerToken(xn)]);
-  for (const [i, name] of names.entries()) {
+  for (const [i, names] of flights.entries()) {
     const flight = smallFlight("XN", `T${i}`, groups);
-    const course: Course = await troubles[name](night);
+    const courses: Course[] = [];
+    for (const name of names) courses.push(await troubles[name](night));
     const { caseUrn } = await it.push(xn, flight);
     await it.events.untilCount("subcase.processing", 1, { caseUrn, withinMs });
-    await course.midway?.(caseUrn);
+    for (const course of courses) await course.midway?.(caseUrn);
     await it.events.untilCount("subcase.offer-ready", groups, { caseUrn, withinMs });
-    t.pass(`all have an offer though ${name}`);
+    t.pass(`all have an offer though ${names.join(", and ")}`);
     for (const [j, traveller] of travellersOf(flight.passengers).entries()) {
       const token = await it.passengerToken(xn, traveller);
       const path = j === 0 ? "/v1/me/offer/decline" : "/v1/me/offer/accept";
@@ -153,7 +154,7 @@ export const runTroubles = async (
       if (status !== 200) t.fail(`${path} answers ${status}`);
     }
     await it.events.untilCount("case.resolved", 1, { caseUrn, withinMs });
-    await course.end?.();
+    for (const course of courses) await course.end?.();
     await assertAgreement(t, it, caseUrn, 1);
   }
 };

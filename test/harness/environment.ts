@@ -9,6 +9,9 @@ const whole = (name: string, byDefault: number): number => {
 /** MONGODB_URL; undefined: tests start embedded servers of their own. */
 export const mongodbUrl = process.env.MONGODB_URL || undefined;
 
+/** NODE_COMPILE_CACHE, for scripts that are started with nothing else of the environment. */
+export const compileCache = process.env.NODE_COMPILE_CACHE || undefined;
+
 /** CRASH_ROUNDS and CRASH_WRITERS make the document server's crash bigger; CRASH_SEED picks when the kills fall. */
 export const crash = {
   rounds: whole("CRASH_ROUNDS", 3),
@@ -22,6 +25,9 @@ export const fuzz = {
   runs: whole("FUZZ_RUNS", 40),
   requests: whole("FUZZ_REQUESTS", 15),
 };
+
+/** FULL_SIZE=1: scenarios at full numbers, with deaths that the suite leaves to the soak. */
+export const isFullSize = process.env.FULL_SIZE === "1";
 
 /** How long the soak's outages last, and how many bookings their flights have. */
 export const outage = { groups: whole("OUTAGE_GROUPS", 40), awayMs: whole("OUTAGE_AWAY_MS", 30_000) };

@@ -1,24 +1,30 @@
-// Dead letters on a real stream, and scripts/admin and scripts/token as processes at a running instance.
-import { execFile } from "node:child_process";
+// Dead letters on a real stream, what scripts/admin does at a running instance, and it and scripts/token as processes.
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join, resolve } from "node:path";
-import { promisify } from "node:util";
+import { join } from "node:path";
 import { decodeJwt } from "jose";
 import t from "tap";
 import { identityActor } from "../../actors/identity/service.ts";
 import { webhookActor } from "../../actors/webhook/service.ts";
 import { createVerifiers, openSurfaceKeys } from "../../gateway/auth/surfaces.ts";
+import { deadLetterSubcommands } from "../../scripts/administration/dead-letters.ts";
+import { keySubcommands } from "../../scripts/administration/keys.ts";
+import { partnerSubcommands } from "../../scripts/administration/partners.ts";
+import { tenantSubcommands } from "../../scripts/administration/tenants.ts";
 import { consume, done } from "../../streams/consume.ts";
 import { getDeadLetter, listDeadLetters, retryDeadLetter } from "../../streams/dead-letters.ts";
 import { publish } from "../../streams/publish.ts";
 import { isAck, startActorsUnderTest, watch } from "../harness/actors.ts";
+import { type Ended, openAdministration, runScript } from "../harness/administration.ts";
 
-const run = promisify(execFile);
-const root = resolve(import.meta.dirname, "../..");
 const { context, dataDir, send } = await startActorsUnderTest(t, [identityActor, webhookActor]);
 const { config, log, streams, tenants } = context;
+const administer = openAdministration(
+  t,
+  { dataDir },
+  { ...deadLetterSubcommands, ...keySubcommands, ...partnerSubcommands, ...tenantSubcommands },
+);
 const caseId = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS";
 const tower = {
   clientId: "tower",
@@ -70,61 +76,35 @@ t.test("dead letters are listed, sent once more, and dropped", async (t) => {
   t.strictSame(handled, ['{"n":1}']);
   t.notOk(await retryDeadLetter(streams, one), "it is gone");
 
-  const cli = await adminCli("dead", "list", "--airline", "ZZ");
+  const listed = await administer("dead", "list", "--airline", "ZZ");
   t.match(
-    cli.stdout,
-    new RegExp(`^NUMBER .*REASON\\n${two} .*It is broken\\.\\n${three} .*It is broken\\.\\n$`, "s"),
+    listed.text,
+    new RegExp(`^NUMBER .*REASON\\n${two} .*It is broken\\.\\n${three} .*It is broken\\.$`, "s"),
   );
-  t.match(await adminCli("dead", "show", String(two)), { stdout: /\{"n":2\}/ });
-  t.match(await adminCli("dead", "drop", "--all", "--airline", "ZZ"), {
-    stdout: /^dropped \d+\ndropped \d+\n$/,
+  t.match(await administer("dead", "show", String(two)), { text: /\{"n":2\}/ });
+  t.match(await administer("dead", "drop", "--all", "--airline", "ZZ"), {
+    text: /^dropped \d+\ndropped \d+$/,
   });
   t.equal(await getDeadLetter(streams, three), undefined);
-  t.match(await adminCli("dead", "retry", String(two)), { code: 1, stdout: /^no dead letter/ });
+  t.match(await administer("dead", "retry", String(two)), { failed: true, text: /^no dead letter/ });
   await consuming.stop();
 });
 
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-/** With an empty environment: --data alone says where, and the test runner's loader, of 1 s, stays out. */
-async function script(name: string, args: string[]): Promise<Ended> {
-  const file = join(root, "scripts", `${name}.ts`);
-  try {
-    const { stdout, stderr } = await run("/usr/bin/env", [
-      "-i",
-      process.execPath,
-      file,
-      ...args,
-      "--data",
-      dataDir,
-    ]);
-    return { code: 0, stdout, stderr };
-  } catch (error) {
-    return error as unknown as Ended;
-  }
-}
-const adminCli = (...args: string[]) => script("admin", args);
-
-t.test("scripts/admin provisions at the running instance", async (t) => {
+t.test("scripts/admin as a process: provisions, is refused, is not understood", async (t) => {
+  const adminCli = (...args: string[]) => runScript("admin", { dataDir }, args);
   // biome-ignore format: one command a line
-  const [tenant, refused, list, help, unknown, option] = await Promise.all([
+  const [tenant, refused, unknown] = await Promise.all([
     adminCli("tenant", "create", "--code", "NX", "--name", "Nox", "--country", "FR", "--host", "nx.localhost"),
     adminCli("partner", "create", "--airline", "XN", "--client", "desk", "--name", "Desk", "--scope", "cases.read", "--tier", "9", "--contact", "duty@desk.example"),
-    adminCli("partner", "list", "--airline", "urn:airline:XN", "--json"),
-    adminCli("--help"),
     adminCli("tenant", "burn"),
-    adminCli("tenant", "list", "--loud"),
   ]);
   t.match(tenant, { code: 0, stdout: /^code +NX\nname +Nox\n/ });
   t.equal(tenants.byPassengerHost("nx.localhost")?.code, "NX");
-  t.match(JSON.parse(list.stdout), [{ clientId: "XN-tower", status: "ACTIVE" }]);
   t.match(refused, { code: 1, stderr: /^error: \/tier: must be <= 3\.\n {2}\/tier: must be <= 3\n$/ });
-  t.match(help, { code: 0, stdout: /tenant create.*partner rotate.*dead retry/s });
   t.match(unknown, { code: 2, stderr: /^error: there is no command 'tenant burn'/ });
-  t.match(option, { code: 2, stderr: /--loud/ });
+  const { json } = await administer("partner", "list", "--airline", "urn:airline:XN");
+  t.match(json, [{ clientId: "XN-tower", status: "ACTIVE" }]);
+  await t.rejects(administer("tenant", "list", "--loud"), { code: /^ERR_PARSE_ARGS/, message: /--loud/ });
 });
 
 t.test("scripts/admin sets how long reviews may wait, and where on-call is paged", async (t) => {
@@ -136,58 +116,53 @@ t.test("scripts/admin sets how long reviews may wait, and where on-call is paged
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   t.teardown(() => server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/on-call`;
-  const shown = async () =>
-    JSON.parse((await adminCli("tenant", "show", "--airline", "XN", "--json")).stdout);
+  const ofXn = (command: string, ...more: string[]) =>
+    administer("tenant", command, "--airline", "XN", ...more);
+  const shown = async () => (await ofXn("show")).json as { reviewSla?: object; alertChannel: object | null };
   t.match(await shown(), { code: "XN", reviewSla: undefined, alertChannel: null });
-  t.match(
-    (await adminCli("tenant", "show", "--airline", "XN")).stdout,
-    /HIGH 15 min, MEDIUM 60 min, LOW 240 min/,
-  );
-  const sla = await adminCli("tenant", "sla", "--airline", "XN", "--high", "5", "--json");
-  t.same(JSON.parse(sla.stdout).reviewSla, { HIGH: 5, MEDIUM: 60, LOW: 240 });
+  t.match((await ofXn("show")).text, /HIGH 15 min, MEDIUM 60 min, LOW 240 min/);
+  const { json: sla } = await ofXn("sla", "--high", "5");
+  t.match(sla, { reviewSla: { HIGH: 5, MEDIUM: 60, LOW: 240 } });
   await send("identity.register-tenant", { name: "Xenia Air", passengerHosts: [], homeCountry: "US" });
   t.same((await shown()).reviewSla, { HIGH: 5, MEDIUM: 60, LOW: 240 }, "a registration leaves it alone");
   for (const wrong of [["--low", "never"], ["--low", "0"], []])
-    t.equal((await adminCli("tenant", "sla", "--airline", "XN", ...wrong)).code, 1, wrong.join(" "));
+    await t.rejects(ofXn("sla", ...wrong), wrong.join(" "));
 
-  const made = JSON.parse(
-    (await adminCli("tenant", "alerts", "--airline", "XN", "--url", url, "--json")).stdout,
-  );
+  const { json: made } = await ofXn("alerts", "--url", url);
   t.match(made, { host: new URL(url).host, status: "ACTIVE", secret: /^[\w-]{43}$/ });
-  const again = await adminCli("tenant", "alerts", "--airline", "XN", "--url", url);
-  t.notMatch(again.stdout, /secret/, "shown once");
-  t.equal((await adminCli("tenant", "alerts", "--airline", "XN", "--test")).code, 0);
+  t.notMatch((await ofXn("alerts", "--url", url)).text, /secret/, "shown once");
+  t.notOk((await ofXn("alerts", "--test")).failed);
   t.match(paged, [{ "x-service-event-type": "webhook.test", "x-service-signature": /^sha256=/ }]);
-  const rotated = await adminCli("tenant", "alerts", "--airline", "XN", "--url", url, "--rotate-secret");
-  t.match(rotated.stdout, /former secret until .*\n.*secret +[\w-]{43}/s);
+  const rotated = await ofXn("alerts", "--url", url, "--rotate-secret");
+  t.match(rotated.text, /former secret until .*\n.*secret +[\w-]{43}/s);
   t.match((await shown()).alertChannel, { status: "ACTIVE", waiting: 0, lastTest: { delivered: true } });
-  const inside = await adminCli("tenant", "alerts", "--airline", "XN", "--url", "https://10.0.0.1/");
-  t.match(inside, { code: 1, stderr: /url/ });
+  const inside = await ofXn("alerts", "--url", "https://10.0.0.1/").catch((error: unknown) => error);
+  t.match(inside, { code: "validation/body", members: { errors: [{ pointer: /url/ }] } });
 });
 
 t.test("scripts/admin rotates keys step by step", async (t) => {
   const file = join(dataDir, "keys/partner.jwk");
-  const rotate = (...more: string[]) => adminCli("keys", "rotate", "--surface", "partner", ...more);
+  const rotate = () => administer("keys", "rotate", "--surface", "partner");
   const { kid } = JSON.parse(readFileSync(file, "utf8"));
-  const added = JSON.parse((await rotate("--json")).stdout);
+  const added = (await rotate()).json as { accepted: string[] };
   t.match(added, { step: "add", signs: kid, accepted: [kid, String] });
-  t.match(await rotate(), { code: 0, stdout: /^nothing done: / }, "too early");
+  t.match(await rotate(), { text: /^nothing done: / }, "too early");
   t.equal(statSync(file).mode & 0o777, 0o600);
   const { keys } = JSON.parse(readFileSync(file, "utf8"));
   for (const [i, key] of keys.entries()) key.createdAt = `2026-01-0${1 + i}T00:00:00Z`;
   writeFileSync(file, JSON.stringify({ keys }));
-  const [promoted, list] = [await rotate(), await adminCli("keys", "list")];
-  t.match(promoted, { code: 0, stdout: /signs now.*\nnext: the same command after/ });
+  const [promoted, list] = [await rotate(), await administer("keys", "list")];
+  t.match(promoted, { text: /signs now.*\nnext: the same command after/ });
   const [old, fresh] = added.accepted;
   const rows = `SURFACE .*\npartner +${fresh} +signs +\\d+\npartner +${old} +accepted +\\d+\npassenger `;
-  t.match(list, { code: 0, stdout: new RegExp(rows) });
-  for (const { stdout } of [promoted, list]) t.notOk(stdout.includes(keys[0].d), "nothing private is shown");
+  t.match(list, { text: new RegExp(rows) });
+  for (const { text } of [promoted, list]) t.notOk(text.includes(keys[0].d), "nothing private is shown");
 });
 
 t.test("scripts/token mints what each surface takes", async (t) => {
   const now = () => new Date();
   const [operator, passenger, partner, wrong] = await Promise.all([
-    script("token", [
+    runScript("token", { dataDir }, [
       "operator",
       "--airline",
       "urn:airline:XN",
@@ -198,9 +173,9 @@ t.test("scripts/token mints what each surface takes", async (t) => {
       "--sub",
       "ana",
     ]),
-    script("token", ["passenger", "--case", `urn:case:${caseId}`, "--group", "G1"]),
-    script("token", ["partner", "--client", "XN-tower"]),
-    script("token", ["operator", "--airline", "urn:airline:XN", "--role", "KING"]),
+    runScript("token", { dataDir }, ["passenger", "--case", `urn:case:${caseId}`, "--group", "G1"]),
+    runScript("token", { dataDir }, ["partner", "--client", "XN-tower"]),
+    runScript("token", { dataDir }, ["operator", "--airline", "urn:airline:XN", "--role", "KING"]),
   ]);
   const tokenOf = ({ stdout }: Ended) => stdout.trimEnd().split("\n").at(-1) ?? "";
   const keys = openSurfaceKeys(config, log);

@@ -1,19 +1,19 @@
 // Operators at a whole instance: invited, signing in, calling the API with what they got, and losing it again.
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { promisify } from "node:util";
-import { decodeJwt } from "jose";
+import { decodeJwt, jwtVerify } from "jose";
+import { pino } from "pino";
 import t from "tap";
-import { request } from "../../scripts/demonstration/http.ts";
+import { openIssuerKeys } from "../../gateway/auth/issuer-keys.ts";
+import { operatorSubcommands } from "../../scripts/administration/operators.ts";
 import { type DemoOperator, provisionOperators } from "../../scripts/demonstration/operators.ts";
 import { connectDocuments } from "../../scripts/embedded/issuer/documents.ts";
 import { owedEnding, oweEnding } from "../../scripts/embedded/issuer/session-endings.ts";
 import { totpCode } from "../../scripts/embedded/issuer/totp.ts";
-import { issuerEnvironment, serviceEnvironment } from "../../scripts/supervisor/environment.ts";
 import { parentHoldsStdin } from "../../scripts/supervisor/parent-watch.ts";
 import { internalSubject } from "../../streams/subjects.ts";
+import { openAdministration } from "../harness/administration.ts";
 import { startInstance } from "../harness/instance.ts";
 import { OperatorConsole, type TokenAnswer, type Tokens } from "../harness/operator-console.ts";
 import { eventually, takesLong } from "../harness/patience.ts";
@@ -36,17 +36,7 @@ const operatorOf = (role: string): DemoOperator => {
   return found;
 };
 
-const admin = async (...args: string[]): Promise<Record<string, string>> => {
-  const script = resolve(import.meta.dirname, "../../scripts/admin.ts");
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [script, ...args, "--data", dataDir, "--json"],
-    {
-      env: { DATABASE_PREFIX: databasePrefix },
-    },
-  );
-  return JSON.parse(stdout) as Record<string, string>;
-};
+const administration = openAdministration(t, { dataDir, databasePrefix }, operatorSubcommands);
 
 const tokensOf = ({ body }: TokenAnswer): Tokens => body as unknown as Tokens;
 const passwordStep = ({ email, password }: { email: string; password: string }) => ({
@@ -67,12 +57,13 @@ const signIn = async (
 };
 const statusWith = async (token: string): Promise<number> =>
   (await host.ask({ method: "GET", path: "/v1/cases", token })).status;
+const watched = Object.entries(parentHoldsStdin).map(([name, value]) => `${name}=${value}`);
 const isRefused = { status: 400, body: { error: "invalid_grant" } };
 
 t.test("invited, set up, signed in", async (t) => {
   const email = "ana@xn.example";
   const named = ["--airline", "urn:airline:XN", "--email", email, "--name", "Ana", "--role", "ADMIN"];
-  const { invitation = "" } = await admin("operator", "add", ...named);
+  const { invitation } = (await administration("operator", "add", ...named)).json as { invitation: string };
   const console = new OperatorConsole(issuer);
   const password = "correct horse battery";
   t.match(await console.browser.post(invitation, { password, again: password }), { status: 200 });
@@ -90,13 +81,10 @@ t.test("invited, set up, signed in", async (t) => {
     200,
     "as is scripts/token's",
   );
-  const other = await host.startService({ ROLE: "gateway", OPERATOR_JWKS: "" });
-  const called = { method: "GET", path: "/v1/cases", token: access_token } as const;
-  t.match(
-    await request(other.url, called),
-    { status: 200 },
-    "where the keys are found by the issuer's address",
-  );
+  const { resolve, close } = openIssuerKeys({ OPERATOR_ISSUER: issuer }, pino({ level: "silent" }));
+  t.teardown(close);
+  const { payload } = await jwtVerify(access_token, resolve, { issuer, audience: "stopover-operator" });
+  t.equal(payload.iss, issuer, "its keys are found by its address alone");
 });
 
 t.test("a refresh token that comes twice: 400, and the next call is 401", async (t) => {
@@ -136,9 +124,10 @@ t.test("a logout is on the stream, and withdraws nothing", async (t) => {
   t.equal(await statusWith(access_token), 200, "for its quarter of an hour");
 });
 
-t.test("an issuer that died before it told the gateways does so when it is back", async (t) => {
+t.test("an issuer that ended before it told the gateways does so when it is back", async (t) => {
   const { console, access_token, refresh_token, subject } = await signIn(operatorOf("ADMIN"));
-  await host.issuer?.kill();
+  process.kill(host.issuer?.pid ?? 0, "SIGINT");
+  t.match(await host.issuer?.exited, { code: 0, signal: null }, "in order");
   await oweEnding(documents, owedEnding({ tenant: "XN", subject }, new Date()));
   t.equal(await statusWith(access_token), 200);
   await host.issuer?.restart();
@@ -152,7 +141,7 @@ t.test("an issuer that died before it told the gateways does so when it is back"
 t.test("a code by SMS through the messaging vendor; a disabled account", async (t) => {
   const { email, password } = operatorOf("OPS_SUPERVISOR");
   const asked = ["--airline", "XN", "--email", email, "--name", "Ida", "--role", "OPS_SUPERVISOR"];
-  await admin("operator", "add", ...asked, "--phone", "+15550102");
+  await administration("operator", "add", ...asked, "--phone", "+15550102");
   const console = new OperatorConsole(issuer);
   await console.begin();
   await console.step(passwordStep({ email, password }));
@@ -166,7 +155,7 @@ t.test("a code by SMS through the messaging vendor; a disabled account", async (
   );
   t.equal(await statusWith(tokens.access_token), 200);
 
-  t.match(await admin("operator", "disable", "--email", email), { disabled: true });
+  t.match((await administration("operator", "disable", "--email", email)).json, { disabled: true });
   await eventually("its tokens are over", async () =>
     (await statusWith(tokens.access_token)) === 401 ? undefined : "still good",
   );
@@ -176,25 +165,39 @@ t.test("a code by SMS through the messaging vendor; a disabled account", async (
 });
 
 t.test("a process that is told to stop, or whose parent is gone, ends in order", async (t) => {
-  const place = { host: "127.0.0.1", port: 0 };
-  const own = { ...parentHoldsStdin, DATABASE_PREFIX: databasePrefix };
-  const issuerSettings = { ...issuerEnvironment(instance, place), ...own };
-  const gatewaySettings = { ...serviceEnvironment(instance, { ...place, role: "gateway" }), ...own };
-  type Child = ReturnType<typeof spawn>;
-  const ways: [string, string, NodeJS.ProcessEnv, (child: Child) => void][] = [
-    ["SIGINT", "embedded/issuer.ts", issuerSettings, (child) => child.kill("SIGINT")],
-    ["parent gone", "embedded/issuer.ts", issuerSettings, (child) => child.stdin?.end()],
-    ["SIGTERM", "service.ts", gatewaySettings, (child) => child.kill("SIGTERM")],
-  ];
-  for (const [way, script, env, tell] of ways) {
-    const child = spawn(process.execPath, [resolve(import.meta.dirname, "../../scripts", script)], {
-      env,
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    t.teardown(() => child.kill("SIGKILL"));
-    const ended = once(child, "exit");
-    for await (const line of createInterface({ input: child.stdout }))
-      if (/^(ready|listening) http:/.test(line)) tell(child);
-    t.same(await ended, [0, null], `${script}: ${way}`);
+  const [service] = host.services;
+  await service?.stop();
+  t.match(await service?.exited, { code: 0, signal: null }, "SIGTERM");
+  const orphan = `
+    import { runAsProcess } from ${JSON.stringify(import.meta.resolve("../../scripts/supervisor/own-process.ts"))};
+    await runAsProcess({
+      name: "nothing",
+      settings: { properties: {} },
+      readConfig: () => ({ LOG_LEVEL: "silent" }),
+      roleOf: () => "test",
+      readyWord: "ready",
+      start: async () => ({ address: "nowhere", stop: async () => console.log("stopped") }),
+    });`;
+  const child = spawn(
+    "/usr/bin/env",
+    [...watched, process.execPath, "--input-type=module", "--eval", orphan],
+    {
+      stdio: ["pipe", "pipe", "inherit"],
+    },
+  );
+  t.teardown(() => child.kill("SIGKILL"));
+  const ended = once(child, "exit");
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line);
+    child.stdin.end();
   }
+  t.strictSame(
+    [await ended, lines],
+    [
+      [0, null],
+      ["ready nowhere", "stopped"],
+    ],
+    "parent gone",
+  );
 });

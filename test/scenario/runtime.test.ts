@@ -167,29 +167,25 @@ t.test("a caller who has seen an older version is refused", async (t) => {
   t.equal(both.filter((reply) => "ok" in reply).length, 1, "of two at once, one is taken");
 });
 
-t.test(
-  "two processes race on one entity: none of 200 increments is lost",
-  { timeout: 100_000 },
-  async (t) => {
-    const entity = id();
-    await open(entity);
-    const deciders = new Set<string>();
-    hooks.deciding = () => void deciders.add("first");
-    const second = await startCounterNode(t, servers, { deciding: () => void deciders.add("second") });
-    await Promise.all(
-      Array.from({ length: 200 }, (_, i) => send(counterCommand(`${entity}/race${i}`, "add", entity))),
-    );
-    await untilEvents(entity, "counter.added", 201, 50_000);
-    const { count, revision, version, outboxCount } = await stored(entity);
-    t.strictSame(
-      { count, revision, version, outboxCount },
-      { count: 201, revision: 202, version: 202, outboxCount: 202 },
-    );
-    t.strictSame([...deciders].sort(), ["first", "second"], "both took part");
-    t.equal(new Set(eventsOf(entity, "counter.added").map(({ urn }) => urn)).size, 201);
-    await second.stop();
-  },
-);
+t.test("two processes race on one entity: no increment is lost", { timeout: 100_000 }, async (t) => {
+  const entity = id();
+  await open(entity);
+  const deciders = new Set<string>();
+  hooks.deciding = () => void deciders.add("first");
+  const second = await startCounterNode(t, servers, { deciding: () => void deciders.add("second") });
+  await Promise.all(
+    Array.from({ length: 50 }, (_, i) => send(counterCommand(`${entity}/race${i}`, "add", entity))),
+  );
+  await untilEvents(entity, "counter.added", 51, 50_000);
+  const { count, revision, version, outboxCount } = await stored(entity);
+  t.strictSame(
+    { count, revision, version, outboxCount },
+    { count: 51, revision: 52, version: 52, outboxCount: 52 },
+  );
+  t.strictSame([...deciders].sort(), ["first", "second"], "both took part");
+  t.equal(new Set(eventsOf(entity, "counter.added").map(({ urn }) => urn)).size, 51);
+  await second.stop();
+});
 
 t.test("a body larger than a message travels in pieces", async (t) => {
   const entity = id();
@@ -209,25 +205,25 @@ t.test("a body larger than a message travels in pieces", async (t) => {
 });
 
 t.test("one airline's flood doesn't keep another's command waiting", { timeout: 100_000 }, async (t) => {
-  const flooded = Array.from({ length: 20 }, () => id("QZ"));
+  const flooded = Array.from({ length: 10 }, () => id("QZ"));
   const other = id("XN");
   await Promise.all([...flooded, other].map(open));
   let before = 0;
   const reached = Promise.withResolvers<number>();
-  const flood = 2000;
+  const flood = 400;
   hooks.deciding = ({ entity }) => {
     if (entity === other) reached.resolve(before);
     else before += 1;
   };
   await Promise.all(
     Array.from({ length: flood }, (_, i) =>
-      send(counterCommand(`flood/${i}`, "add", flooded[i % 20] as string)),
+      send(counterCommand(`flood/${i}`, "add", flooded[i % flooded.length] as string)),
     ),
   );
   await send(counterCommand(`${other}/one`, "add", other));
   const handledBefore = await reached.promise;
   t.ok(handledBefore < flood / 2, `handled after ${handledBefore} of ${flood}`);
-  for (const entity of flooded) await untilEvents(entity, "counter.added", 1 + flood / 20);
+  for (const entity of flooded) await untilEvents(entity, "counter.added", 1 + flood / flooded.length);
 });
 
 t.test("timers: due ones fire, later ones too, and one found not due yet is sent again", async (t) => {

@@ -1,11 +1,12 @@
 // Who is driven where: shuttles that strangers share and that are never over their seats, both ways, moved by a person, by the next
-// flight, by another hotel; and what becomes of them when vendors refuse and processes die.
+// flight, by another hotel; and what becomes of them when vendors refuse and (in the soak) processes die.
 import t from "tap";
 import type { AuditEntryView } from "../../schemas/audit.ts";
 import type { Page } from "../../schemas/command.ts";
 import type { OfferView } from "../../schemas/passenger-api.ts";
 import type { SegmentView, TransfersRequested } from "../../schemas/transport.ts";
 import { idOf } from "../../schemas/urn.ts";
+import { isFullSize } from "../harness/environment.ts";
 import { smallFlight, travellersOf } from "../harness/instance.ts";
 import { takesLong } from "../harness/patience.ts";
 import { capacity, minuteMs, minutesBeforePickup, startDrivenNight } from "./driven-night.ts";
@@ -33,7 +34,9 @@ t.test("both ways, in shuttles that strangers share", async (t) => {
       t.match(segment, { from: { name: "Runway" }, to: { name: /Kennedy/ } });
     } else {
       t.equal(atMs % (15 * minuteMs), 0, "at a whole quarter of an hour");
-      const waitMinutes = (atMs - Date.now()) / minuteMs;
+      // Nobody is stranded before the flight would have left.
+      const strandedMs = Math.max(Date.now(), Date.parse(flight.flight.scheduledDeparture));
+      const waitMinutes = (atMs - strandedMs) / minuteMs;
       t.ok(waitMinutes > 25 && waitMinutes < 46, `in ${waitMinutes} minutes`);
     }
   }
@@ -77,8 +80,8 @@ t.test("both ways, in shuttles that strangers share", async (t) => {
 });
 
 t.test("fifty groups race for the last seats", async (t) => {
-  // Two processes, so that the documents decide and not one process's order.
-  const second = await night.startService({ ROLE: "actors=transport" });
+  // In the soak two processes, so that the documents decide and not one process's order.
+  const second = isFullSize ? await night.startService({ ROLE: "actors=transport" }) : undefined;
   const { caseUrn } = await ready("race", 50);
   const segments = await settled(caseUrn);
   const [first] = segments;
@@ -102,7 +105,7 @@ t.test("fifty groups race for the last seats", async (t) => {
     ({ details }) => details.leg === "from_airport" && details.pickupTime === scheduledAt,
   );
   t.ok(vehicles.length <= Math.ceil(people / (capacity - 1)), `${people} people in ${vehicles.length}`);
-  await second.stop();
+  await second?.stop();
 });
 
 t.test("by hand: another time, another vehicle, none, one more", async (t) => {
@@ -359,27 +362,28 @@ t.test("refused, then asked for again", async (t) => {
   t.match(late, { status: 409, state: "CLOSED" });
 });
 
-t.test("a process dies between a commit and what follows from it", async (t) => {
-  const [service] = night.services;
-  const points = [
-    "after-commit@transport.take-seats#2",
-    "after-publish@transport.note-seats",
-    "before-ack@transport.record-answer",
-  ];
-  for (const [i, point] of points.entries()) {
-    Object.assign(service?.settings ?? {}, { KILL_POINT: point });
-    await service?.restart();
-    const flight = inOwnCars(smallFlight("XN", `die${i}`, 3));
-    await night.pushed(xn, flight).catch(() => undefined);
-    t.equal((await service?.exited)?.signal, "SIGKILL", point);
-    Object.assign(service?.settings ?? {}, { KILL_POINT: "" });
-    await service?.restart();
-    const { caseUrn } = (await night.pushed(xn, flight)).body;
-    await events.untilCount("subcase.offer-ready", 3, { caseUrn });
-    const segments = await settled(caseUrn);
-    t.equal(segments.length, 6, point);
-    t.ok(segments.every(({ status }) => status === "booked"));
-    await checkSeats(t);
-  }
-  t.ok(idOf((await detail((await ready("after", 1)).caseUrn)).urn));
-});
+if (isFullSize)
+  t.test("a process dies between a commit and what follows from it", async (t) => {
+    const [service] = night.services;
+    const points = [
+      "after-commit@transport.take-seats#2",
+      "after-publish@transport.note-seats",
+      "before-ack@transport.record-answer",
+    ];
+    for (const [i, point] of points.entries()) {
+      Object.assign(service?.settings ?? {}, { KILL_POINT: point });
+      await service?.restart();
+      const flight = inOwnCars(smallFlight("XN", `die${i}`, 3));
+      await night.pushed(xn, flight).catch(() => undefined);
+      t.equal((await service?.exited)?.signal, "SIGKILL", point);
+      Object.assign(service?.settings ?? {}, { KILL_POINT: "" });
+      await service?.restart();
+      const { caseUrn } = (await night.pushed(xn, flight)).body;
+      await events.untilCount("subcase.offer-ready", 3, { caseUrn });
+      const segments = await settled(caseUrn);
+      t.equal(segments.length, 6, point);
+      t.ok(segments.every(({ status }) => status === "booked"));
+      await checkSeats(t);
+    }
+    t.ok(idOf((await detail((await ready("after", 1)).caseUrn)).urn));
+  });

@@ -77,7 +77,7 @@ export const groupRoutes = [
     prefixes: ["", "/v1"],
     summary: "Follow a changed next flight",
     description:
-      "Stays are lengthened or shortened at the hotels that have them; where a hotel cannot, another one is sought and the room is given back once that is booked. Who has no night to bridge any more is a LOCAL_RESIDENT, and what was got for them is given back. It runs on its own.",
+      "Stays are lengthened or shortened at the hotels that have them; where a hotel cannot, another one is sought and the room is given back once that is booked. Who has no night to bridge any more is a LOCAL_RESIDENT, and what was got for them is given back. It runs on its own. Groups that another operator has locked cannot be named; what is for the whole case is stopped by no lock.",
     role: "AIRPORT_OPERATOR",
     rate: "write",
     params: caseParams,
@@ -89,6 +89,8 @@ export const groupRoutes = [
     problems: [
       "not-found/resource",
       "auth/foreign-airport",
+      "conflict/sub-case-locked",
+      "conflict/stale-fencing-token",
       "conflict/state",
       "conflict/version",
       "conflict/concurrent-write",

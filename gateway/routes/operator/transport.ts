@@ -25,6 +25,8 @@ const write = {
   problems: [
     "auth/foreign-airport",
     "not-found/resource",
+    "conflict/sub-case-locked",
+    "conflict/stale-fencing-token",
     "conflict/state",
     "conflict/version",
     "conflict/concurrent-write",
@@ -46,13 +48,19 @@ export const transportRoutes = [
     prefixes: ["/v1"],
     summary: "Request ground transport for a case",
     description:
-      "Seeks what is lacking: for each group with a room, a ride to the hotel and one back, where none is booked or sought. Nobody is driven back while no next flight is known. It goes on behind the answer.",
+      "Seeks what is lacking: for each group with a room, a ride to the hotel and one back, where none is booked or sought. Nobody is driven back while no next flight is known. It goes on behind the answer. Groups that another operator has locked cannot be named; what is asked for a whole case is stopped by no lock.",
     params: caseParams,
     body: RequestTransfersBody,
     command: "transport.request-transfers",
     success: 202,
     response: TransfersRequested,
-    problems: ["auth/foreign-airport", "not-found/resource", "conflict/state"],
+    problems: [
+      "auth/foreign-airport",
+      "not-found/resource",
+      "conflict/sub-case-locked",
+      "conflict/stale-fencing-token",
+      "conflict/state",
+    ],
   },
   {
     id: "listSegments",

@@ -115,7 +115,7 @@ t.test("one night on scripts/up, and the next", async (t) => {
   );
   t.equal((await pushAs(token, push)).body.caseUrn, caseUrn, "the first one goes on");
 
-  const underWay = Array.from({ length: 5 }, (_, i) => pushAs(token, smallFlight("XN", `late${i}`, 40)));
+  const underWay = Array.from({ length: 3 }, (_, i) => pushAs(token, smallFlight("XN", `late${i}`, 10)));
   // A connection that the gateway has not taken yet when it stops is reset; what it answered is what counts.
   const settled = Promise.allSettled(underWay);
   await underWay[0];

@@ -1,6 +1,7 @@
 // Cases for the tables of planning and progress: so many parties of one booking each, opened, provisioned and planned.
 import { decide } from "../../../actors/case/decide.ts";
 import type { DemandTerms } from "../../../actors/case/planning.ts";
+import type { ReaccommodateTerms } from "../../../actors/case/reaccommodate.ts";
 import { outgoing } from "../../../actors/case/reactions.ts";
 import { type CaseEvent, type CaseState, evolve } from "../../../actors/case/state.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
@@ -11,11 +12,11 @@ import type { Tier } from "../../../schemas/vocabulary.ts";
 import { eventsOf, folded, received, secondsLater, supervisor } from "../../harness/given.ts";
 import { policy } from "../../harness/policies.ts";
 
-/** The tables give the policies alone where nothing is frozen. */
-const termsOf = (gathered: unknown): DemandTerms =>
+/** The tables give the policies alone where nothing is frozen, and nobody holds a lock. */
+const termsOf = (gathered: unknown): DemandTerms & ReaccommodateTerms =>
   typeof gathered === "object" && gathered !== null && "policies" in gathered
-    ? (gathered as DemandTerms)
-    : { policies: (gathered ?? {}) as Policies };
+    ? { locks: [], ...(gathered as DemandTerms) }
+    : { locks: [], policies: (gathered ?? {}) as Policies };
 export const rules = {
   decide: (state: CaseState | undefined, command: Received, gathered: unknown): CaseEvent[] =>
     decide(state, command, termsOf(gathered)),

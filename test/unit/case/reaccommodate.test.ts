@@ -2,7 +2,7 @@
 import t from "tap";
 import type { CaseEvent } from "../../../actors/case/state.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
-import { eventsOf, givenOf, received } from "../../harness/given.ts";
+import { eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
 import {
   asking,
   caseId,
@@ -191,6 +191,65 @@ t.test("refused: too early, in the middle of an allocation, and what says nothin
   given(waiting)
     .when(reaccommodate({ groups: [{ groupId: "nobody", nextFlight: dayLater }] }), terms)
     .refused("validation/body");
+});
+
+t.test("others' groups cannot be named, the whole case is stopped by no lock", async (t) => {
+  const events = at("BBB");
+  const [one = "", two = "", three = ""] = groupIds(events);
+  const lockOf = (groupId: string, by: string, fencingToken: number, expiresAt = secondsLater(60)) => ({
+    groupId,
+    lockedBy: by,
+    fencingToken,
+    expiresAt: expiresAt.toISOString(),
+  });
+  const bo = "urn:user:bo";
+  const locks = [lockOf(one, bo, 7), lockOf(two, supervisor.urn, 4), lockOf(three, bo, 2, secondsLater(0))];
+  const naming = (...ids: string[]) => ({
+    groups: ids.map((groupId) => ({ groupId, nextFlight: dayLater })),
+  });
+  const [locked, stale] = ["conflict/sub-case-locked", "conflict/stale-fencing-token"] as const;
+  const table: [string, object, number | undefined, typeof locked | typeof stale | undefined][] = [
+    ["another's", naming(one), undefined, locked],
+    ["another's among others", naming(two, one), 4, locked],
+    ["one's own, without the token", naming(two), undefined, undefined],
+    ["one's own, with the token", naming(two), 4, undefined],
+    ["one's own, with an older token", naming(two), 3, stale],
+    ["a lock that has lapsed", naming(three), undefined, undefined],
+    ["the token of a group that is not named", naming(three), 4, stale],
+    ["the whole case", { nextFlight: dayLater }, undefined, undefined],
+    ["the whole case, with a token of one's own", { nextFlight: dayLater }, 4, undefined],
+    ["the whole case, with another's token", { nextFlight: dayLater }, 7, stale],
+    ["the whole case, and another's by name", { nextFlight: dayLater, ...naming(one) }, 4, locked],
+    ["the whole case, and one more by name", { nextFlight: dayLater, ...naming(three) }, 4, undefined],
+  ];
+  for (const [what, data, fencingToken, expected] of table) {
+    const command = {
+      ...reaccommodate(data),
+      ...(fencingToken === undefined ? {} : { fencingToken }),
+    };
+    if (expected === undefined)
+      t.equal(
+        eventsOf(rules, events, [command, { ...terms, locks }])[events.length]?.type,
+        "case.reaccommodated",
+        what,
+      );
+    else
+      givenOf(
+        t,
+        rules,
+        caseId,
+      )(...events)
+        .when(command, { ...terms, locks })
+        .refused(expected, expected === locked ? { lockedBy: bo, expiresInSeconds: 60 } : {});
+  }
+  const known = eventsOf(rules, events, [reaccommodate(naming(one)), terms]);
+  givenOf(
+    t,
+    rules,
+    caseId,
+  )(...known)
+    .when(reaccommodate(naming(one)), { ...terms, locks })
+    .nothing();
 });
 
 t.test("a group whose hotel cannot keep it is placed anew", async (t) => {

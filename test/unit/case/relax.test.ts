@@ -1,6 +1,6 @@
 // Policy limits that are loosened for one case: what is refused, the wave that follows, and what then binds the case.
 import t from "tap";
-import { relaxationAudit } from "../../../actors/case/relax.ts";
+import { bindingPolicies, relaxationAudit } from "../../../actors/case/relax.ts";
 import type { CaseState } from "../../../actors/case/state.ts";
 import { relaxationsView } from "../../../actors/case/view.ts";
 import type { Problem } from "../../../schemas/problems.ts";
@@ -71,6 +71,24 @@ t.test("what is refused", async (t) => {
   given({ type: "case.registered", data: { ...state, demands: spent } as CaseState })
     .when(relax([a]), policies)
     .refused("conflict/state", { state: "APPROVED" });
+});
+
+t.test("it binds the tiers that it is for, and no others", async (t) => {
+  const two = {
+    ECONOMY: policy({ maxDistanceKm: 10, autoApproveDemand: true }),
+    BUSINESS: policy({ maxDistanceKm: 5, autoApproveDemand: true }),
+  };
+  const after = stateOf(eventsOf(rules, standingAt(three, "HFB"), [relax([a]), policies]));
+  t.match(after.relaxations, [{ tiers: ["ECONOMY"] }]);
+  const kept = after.relaxations ?? [];
+  t.match(bindingPolicies(two, kept), { ECONOMY: { maxDistanceKm: 30 }, BUSINESS: { maxDistanceKm: 5 } });
+  const former = kept.map(({ tiers: _, ...one }) => one);
+  t.match(
+    bindingPolicies(two, former),
+    { ECONOMY: { maxDistanceKm: 30 }, BUSINESS: { maxDistanceKm: 30 } },
+    "kept before tiers were told apart",
+  );
+  t.same(bindingPolicies(two, undefined), two);
 });
 
 t.test("what is shown and audited", async (t) => {

@@ -12,6 +12,7 @@ import { type Granularity, kpiNames, type MetricsView } from "../../../schemas/m
 import { idOf } from "../../../schemas/urn.ts";
 import { publish } from "../../../streams/publish.ts";
 import { eventSubject, internalSubject } from "../../../streams/subjects.ts";
+import { applyTopology } from "../../../streams/topology.ts";
 import { indexOf } from "../../contract/documents/documents-under-test.ts";
 import { administrator, isAck, startActorsUnderTest, watch } from "../../harness/actors.ts";
 import { evening, type Night, nightOf } from "./events.ts";
@@ -66,9 +67,22 @@ const [jfk, opo, late, foreign] = [
   nightOf("late", "JFK", 120),
   nightOf("foreign", "JFK", 0, "QZ"),
 ];
+/** The nights are long ago, and these streams say that they were there already. */
+const old = {
+  ...streams,
+  manager: {
+    ...streams.manager,
+    streams: {
+      info: async (stream: string) => {
+        const { state } = await streams.manager.streams.info(stream);
+        return { state: { ...state, first_ts: evening.toISOString() } };
+      },
+    },
+  },
+} as unknown as typeof streams;
 const rebuilding = (more: Partial<Rebuilding> = {}): Rebuilding => ({
   documents: xn,
-  streams,
+  streams: old,
   now: new Date(),
   ...more,
 });
@@ -208,12 +222,36 @@ t.test("a log that has lost its beginning: older hours stand as they are", async
   await settled();
   await bucketsOf(xn).updateMany({ caseId: soon.caseId }, { $set: { "figures.roomsBooked": 700 } });
   const { state } = await streams.manager.streams.info("EVENTS");
-  const made = await rebuild(rebuilding());
+  const made = await rebuild(rebuilding({ streams }));
   t.ok(made.wholeFrom !== null && made.wholeFrom > new Date(state.first_ts), "from the next whole hour on");
   t.ok(made.takenOver > 0);
   t.strictSame(await everything(), live);
   const [one] = await bucketsOf(xn).find({ caseId: soon.caseId, "figures.opened": 1 }).toArray();
   t.match(one, { generation: made.generation, figures: { roomsBooked: 2 } }, "later ones are made anew");
+});
+
+t.test("streams that are younger than the figures take nothing away, whatever they hold", async (t) => {
+  const live = await everything();
+  t.match(
+    live.flat().find(({ value }) => value),
+    { value: Number },
+  );
+  for (const stream of ["EVENTS", "INTERNAL"]) await streams.manager.streams.delete(stream);
+  await applyTopology(streams.manager);
+  const { state } = await streams.manager.streams.info("EVENTS");
+  t.match(state, { first_seq: 0, messages: 0 }, "made anew after a loss");
+  const now = new Date(Date.now() + 12 * 3_600_000);
+  const empty = await rebuild(rebuilding({ streams, now }));
+  t.match(empty.wholeFrom, Date);
+  t.strictSame(await everything(), live);
+  const next = nightOf("next", "JFK", (Date.now() - evening.getTime()) / 60_000);
+  const event = next.opened();
+  const subject = eventSubject("XN", event.type, next.caseId);
+  await publish(streams, { subject, payload: JSON.stringify(event), messageId: "the first" });
+  await rebuild(rebuilding({ streams, now }));
+  t.strictSame(await everything(), live);
+  const [counted] = await bucketsOf(xn).find({ caseId: next.caseId }).toArray();
+  t.match(counted, { figures: { opened: 1 } }, "and what they hold is counted");
 });
 
 t.test("a series is read by its index", async (t) => {

@@ -21,6 +21,7 @@ import {
   changed,
   claimed,
   command,
+  done,
   failed,
   minutesLater,
   opened,
@@ -246,6 +247,7 @@ t.test("how it went: kept, shown, and what it does to the item", async (t) => {
       actionId,
       groups: groups.map(([groupId, outcome]) => ({ groupId, outcome, detail: `It was ${outcome}.` })),
     });
+  const closed = { ...terms, caseIsOpen: false };
   const shown = (state: ReviewItem) => reviewView("XN-I", state, 1, minutesLater(5));
   t.match(shown(begun), {
     actions: [
@@ -276,7 +278,15 @@ t.test("how it went: kept, shown, and what it does to the item", async (t) => {
   }
   t.same(decideReview(mine, note(["G1", "DONE"]), terms), [], "of an action that is not its own");
 
-  const settled = moved(begun, resolved);
+  t.equal(
+    codeOf(() => decideReview(begun, resolved, terms)),
+    "conflict/state UNDER_WAY",
+    "there is a room: not before the action has ended",
+  );
+  for (const outcome of ["DONE", "FAILED", "REFUSED"] as const)
+    t.match(moved(moved(begun, note(["G1", outcome], ["G2", outcome])), resolved), { status: "RESOLVED" });
+  const settled = moved(begun, command("resolve", { ...done, resolution: "SETTLED" }, ana));
+  t.match(settled, { status: "RESOLVED" }, "none is needed: at any time");
   const late = decideReview(settled, note(["G1", "FAILED"]), terms);
   t.match(late, [
     { type: "review.action-noted" },
@@ -286,7 +296,7 @@ t.test("how it went: kept, shown, and what it does to the item", async (t) => {
   const calm: [string, ReviewItem, Received][] = [
     ["done after all", settled, note(["G1", "DONE"])],
     ["refused: nothing was tried", settled, note(["G1", "REFUSED"])],
-    ["the case was closed", moved(begun, withdraw), note(["G1", "FAILED"])],
+    ["the case was closed", moved(begun, withdraw, closed), note(["G1", "FAILED"])],
   ];
   for (const [what, state, move] of calm)
     t.same(
@@ -299,7 +309,7 @@ t.test("how it went: kept, shown, and what it does to the item", async (t) => {
     ["relax", "FAILED"],
     ["rebook", "UNDER_WAY"],
   ] as const) {
-    const reopened = moved(moved(moved(mine, does(verb)), withdraw), changed("reinstate", 30));
+    const reopened = moved(moved(moved(mine, does(verb)), withdraw, closed), changed("reinstate", 30));
     t.match(shown(reopened), { state: "OPEN", actions: [{ state }] }, `${verb} over a closing`);
   }
 
@@ -343,6 +353,21 @@ t.test("an item is given, left and escalated", async (t) => {
   ];
   for (const [at, priority, due] of table)
     t.match(moved(low, ...escalate(at)), { priority, dueAt: minutesLater(due), breaches: 0 }, `at ${at}`);
+  /** Also of a deadline that has passed, which is missed. */
+  for (const [at, due] of [
+    [240, 300],
+    [250, 300],
+    [301, 300],
+  ] as const)
+    t.match(
+      moved(low, ...escalate(at)),
+      { priority: "MEDIUM", dueAt: minutesLater(due), breaches: 1, overdue: false },
+      `at ${at}`,
+    );
+  t.match(decideReview(low, ...escalate(250)), [
+    { type: "review.escalated", data: { by: sue.urn, raised: { priority: "MEDIUM" } } },
+    { type: "review.sla-breached" },
+  ]);
   const own = escalate(0, { HIGH: 1, MEDIUM: 2, LOW: 3 });
   t.match(moved(low, ...own), { dueAt: minutesLater(2) }, "by the airline's own minutes");
   const high = moved(moved(low, ...escalate(0)), ...escalate(1));

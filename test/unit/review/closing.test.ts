@@ -3,6 +3,7 @@ import t from "tap";
 import { decideReview } from "../../../actors/review/decide.ts";
 import { reviewActor, reviewItems } from "../../../actors/review/service.ts";
 import { evolveReview, type ReviewItem } from "../../../actors/review/state.ts";
+import type { Received } from "../../../actors/runtime/decider.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
 import { Problem } from "../../../schemas/problems.ts";
 import { reviewSlaDefault } from "../../../schemas/review.ts";
@@ -13,6 +14,7 @@ import {
   changed,
   claimed,
   command,
+  failed,
   housed,
   minutesLater,
   opened,
@@ -64,22 +66,41 @@ t.test("a closed case takes no work, and what is told late is kept for its reope
       tenants: { byCode: () => undefined },
       call: async (action: string, query: { params: unknown }) => {
         calls.push([action, query.params]);
-        return isClosed;
+        return action === "case.housed-groups" ? ["G1"] : isClosed;
       },
     }) as unknown as ActorContext;
   const [decider] = reviewActor(answering(false)).deciders ?? [];
   const sla = reviewSlaDefault;
-  t.same(await decider?.gather?.(opened, undefined), { sla, caseIsOpen: true });
+  const groupIds = ["G1", "G2"];
+  const askedOfRooms = [
+    ["case.is-closed", { caseId }],
+    ["case.housed-groups", { caseId, groupIds }],
+  ];
+  const comes: [Received, ReviewItem | undefined][] = [
+    [opened, undefined],
+    [changed("reinstate", 30), after(opened, withdraw)],
+  ];
+  for (const [move, state] of comes) {
+    t.same(await decider?.gather?.(move, state), { sla, caseIsOpen: true, housed: ["G1"] });
+    t.strictSame(calls.splice(0), askedOfRooms, "who has a room when it comes to the desks");
+  }
+  const card = command("open", { ...failed, category: "PAYMENT_FAILED", origin: "card" });
+  t.same(await decider?.gather?.(card, undefined), { sla, caseIsOpen: true });
   t.strictSame(calls, [["case.is-closed", { caseId }]]);
   const ofClosed = await reviewActor(answering(true)).deciders?.[0]?.gather?.(opened, undefined);
   t.same(ofClosed, { sla, caseIsOpen: false });
   for (const move of [claimed, resolved])
     t.same(await decider?.gather?.(move, after(opened)), { sla, caseIsOpen: true }, "a person's work asks");
-  t.equal(calls.length, 4);
-  for (const move of [withdraw, housed("G1"), command("breach-sla")])
-    t.same(await decider?.gather?.(move, after(opened)), { sla }, "the service's own does not");
+  const asked = calls.length;
+  t.same(await decider?.gather?.(housed("G1"), after(opened)), { sla }, "the service's own does not");
   t.same(await decider?.gather?.(claimed, undefined), { sla }, "nor what isn't there");
-  t.equal(calls.length, 4);
+  t.equal(calls.length, asked);
+  for (const move of [withdraw, changed("reinstate", 30), command("breach-sla")])
+    t.same(
+      await decider?.gather?.(move, after(opened)),
+      { sla, caseIsOpen: true },
+      "but for what the case may have overtaken",
+    );
 });
 
 t.test("the closing of its case takes an item off the desk", async (t) => {
@@ -95,6 +116,26 @@ t.test("the closing of its case takes an item off the desk", async (t) => {
   t.strictSame(decideReview(after(opened, resolved), withdraw), []);
   t.strictSame(reviewItems.timers?.(after(opened, withdraw) as ReviewItem), [], "and its deadline with it");
   t.throws(() => decideReview(after(opened, withdraw), resolved), { code: "conflict/state" });
+});
+
+t.test("what the case has overtaken changes nothing, whenever the item was opened", async (t) => {
+  const sla = reviewSlaDefault;
+  const late = decideReview(undefined, opened, closedTerms).reduce<ReviewItem | undefined>(
+    evolveReview,
+    undefined,
+  );
+  /** Where the item stands, what is told, whether the case is open now, and what comes of it. */
+  const table: [ReviewItem | undefined, Received, boolean, string | undefined][] = [
+    [after(opened), changed("withdraw", 10, 50), true, undefined],
+    [after(opened), changed("withdraw", 10, 50), false, "RESOLVED"],
+    [late, changed("reinstate", 10, 50), false, undefined],
+    [late, changed("reinstate", 10, 50), true, "OPEN"],
+  ];
+  for (const [state, move, caseIsOpen, status] of table) {
+    const events = decideReview(state, move, { sla, caseIsOpen });
+    const then = events.length === 0 ? undefined : events.reduce(evolveReview, state as ReviewItem).status;
+    t.equal(then, status, `${move.name} of a case that is ${caseIsOpen ? "open" : "closed"}`);
+  }
 });
 
 t.test("the reopening of its case puts an item back as it was, with a new deadline", async (t) => {

@@ -8,7 +8,7 @@ import { messagesOf } from "../../../actors/runtime/handle.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
 import type { Command } from "../../../schemas/command.ts";
 import { Problem } from "../../../schemas/problems.ts";
-import type { OpenReview } from "../../../schemas/review.ts";
+import { type OpenReview, reviewSlaDefault } from "../../../schemas/review.ts";
 import { parseUrn } from "../../../schemas/urn.ts";
 import {
   after,
@@ -123,6 +123,14 @@ t.test("missed deadlines", async (t) => {
   t.strictSame(decideReview(after(low), breach(239, 240)), [], "early");
   t.strictSame(decideReview(after(low, resolved), breach(240)), [], "resolved");
   t.strictSame(decideReview(thrice, breach(315)), [], "overdue already");
+
+  const closed = { sla: reviewSlaDefault, caseIsOpen: false };
+  t.match(
+    decideReview(after(low), breach(240), closed),
+    [{ type: "review.resolved", data: { resolution: "CASE_CLOSED", by: system.urn } }],
+    "opened while its case was being closed",
+  );
+  t.strictSame(decideReview(after(low), breach(239, 240), closed), []);
 });
 
 t.test("a room found after all ends the items about rooms", async (t) => {
@@ -167,30 +175,70 @@ t.test("a room found after all ends the items about rooms", async (t) => {
   t.throws(() => decideReview(undefined, housed("G1")), { code: "not-found/resource" });
 });
 
+t.test("a room is news to an item only if it is younger", async (t) => {
+  const at = (minutes: number) => minutesLater(minutes).toISOString();
+  const arisen = { ...command("open", { ...failed, affectedGroups: ["G1"] }), issuedAt: at(10) };
+  const reopened = [
+    { ...changed("withdraw", 20), issuedAt: at(20) },
+    { ...changed("reinstate", 30), issuedAt: at(30) },
+  ];
+  const told = (more: object, issuedAt: string) => ({
+    ...command("note-group-housed", { groupId: "G1", ...more }),
+    issuedAt,
+  });
+  /** What had happened, what is told, and whether it counts. */
+  const table: [string, Received[], Received, boolean][] = [
+    ["of an earlier try", [arisen], told({ at: at(9) }, at(9)), false],
+    ["of an earlier try, heard late by the case", [arisen], told({ at: at(9) }, at(11)), false],
+    ["of a later one", [arisen], told({ at: at(11) }, at(12)), true],
+    ["of the same moment", [arisen], told({ at: at(10) }, at(10)), true],
+    ["before a reopening", [arisen, ...reopened], told({ at: at(29) }, at(40)), false],
+    ["after a reopening", [arisen, ...reopened], told({ at: at(31) }, at(31)), true],
+    ["merged away before", [arisen], told({ resolution: "MERGED" }, at(9)), false],
+    ["merged away since", [arisen], told({ resolution: "MERGED" }, at(11)), true],
+  ];
+  for (const [what, moves, note, counts] of table)
+    t.equal(decideReview(after(...moves), note).length > 0, counts, what);
+  const { arisenAt: _, ...before } = after(arisen) as ReviewItem;
+  t.equal(
+    decideReview(before as ReviewItem, told({ at: at(9) }, at(9))).length,
+    2,
+    "kept before it was noted",
+  );
+});
+
+t.test("who has a room when the item comes to the desks needs nobody", async (t) => {
+  const sla = reviewSlaDefault;
+  const types = (state: ReviewItem | undefined, move: Received, housed: string[]) =>
+    decideReview(state, move, { sla, caseIsOpen: true, housed }).map(({ type }) => type);
+  t.strictSame(types(undefined, opened, []), ["review.opened"]);
+  t.strictSame(types(undefined, opened, ["G1"]), ["review.opened", "review.group-housed"]);
+  const all = ["review.group-housed", "review.group-housed", "review.resolved"];
+  t.strictSame(types(undefined, opened, ["G2", "G1"]), ["review.opened", ...all]);
+  const back = ["review.case-noted", "review.reinstated"];
+  t.strictSame(types(after(opened, withdraw), changed("reinstate", 30), ["G1", "G2"]), [...back, ...all]);
+  t.strictSame(types(after(opened), opened, ["G1"]), [], "once opened it is settled");
+});
+
 t.test("a housed group, a closed or a reopened case reaches each item concerned", async (t) => {
   const asked: unknown[] = [];
-  const items = [
-    { _id: "XN-I1", status: "OPEN", affectedGroups: ["G1"] },
-    { _id: "XN-I2", status: "CLAIMED", affectedGroups: ["G2", "G1"] },
-    { _id: "XN-I3", status: "CLAIMED", affectedGroups: ["G2"] },
-    { _id: "XN-I4", status: "RESOLVED", affectedGroups: ["G1"], resolution: "REBOOKED" },
-    { _id: "XN-I5", status: "RESOLVED", affectedGroups: ["G1"], resolution: "CASE_CLOSED" },
-  ];
   const collection = {
     find: (filter: unknown) => {
       asked.push(filter);
-      return { toArray: async () => items };
+      return { toArray: async () => [{ _id: "XN-I1" }, { _id: "XN-I2" }] };
     },
   };
   const documents = { tenant: () => ({ collection: () => collection }) };
   const { commands = {} } = reviewActor({ documents } as unknown as ActorContext);
   const changedAt = start.toISOString();
-  const table: [string, object, string[], string][] = [
-    ["note-housed", { groupId: "G1" }, ["XN-I1", "XN-I2"], "note-group-housed"],
-    ["close-case", { reason: "All are home", changedAt }, ["XN-I1", "XN-I2", "XN-I3"], "withdraw"],
-    ["reopen-case", { changedAt }, ["XN-I1", "XN-I2", "XN-I3", "XN-I5"], "reinstate"],
+  const onDesk = { status: { $in: ["OPEN", "CLAIMED"] } };
+  const reached = ["XN-I1", "XN-I2"];
+  const table: [string, object, object, string][] = [
+    ["note-housed", { groupId: "G1" }, { ...onDesk, affectedGroups: "G1" }, "note-group-housed"],
+    ["close-case", { reason: "All are home", changedAt }, onDesk, "withdraw"],
+    ["reopen-case", { changedAt }, { $or: [onDesk, { resolution: "CASE_CLOSED" }] }, "reinstate"],
   ];
-  for (const [name, data, reached, verb] of table) {
+  for (const [name, data, filter, verb] of table) {
     const sent: Command[] = [];
     const dispatch = async (to: string, each: Command) => {
       t.equal(to, verb);
@@ -198,7 +246,7 @@ t.test("a housed group, a closed or a reopened case reaches each item concerned"
     };
     const move = { ...command(name, data), entity: caseId };
     for (let time = 0; time < 2; time++) await commands[name]?.(move, dispatch as never);
-    t.strictSame(asked.pop(), { caseId }, name);
+    t.strictSame(asked.pop(), { caseId, ...filter }, name);
     const half = sent.slice(0, reached.length);
     t.match(
       half,

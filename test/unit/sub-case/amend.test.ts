@@ -174,7 +174,8 @@ t.test("changed again while the hotel is asked", async (t) => {
   );
   t.match(stateOf(both), {
     call: undefined,
-    assignment: { stay: { nights: 3 }, terms: { incidentalsMinor: 15_000 } },
+    assignment: { stay: { nights: 3 } },
+    card: { loadedMinor: 15_000 },
   });
 });
 

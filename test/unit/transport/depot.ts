@@ -96,12 +96,25 @@ export class Depot {
     const before = states.get(command.entity);
     const events = rules.decide(before, command, gathered);
     const after = events.reduce<State | undefined>(rules.evolve, before);
+    this.#checkTimes(events, after);
     if (after === undefined || events.length === 0) return;
     states.set(command.entity, after);
     for (const message of events.flatMap(
       (event) => rules.outgoing?.(event, after, command, command.entity) ?? [],
     ))
       if (message.to === "command") this.#take(message.name, message.entity, message.data);
+  }
+
+  /** Nobody gets into what has left already. */
+  #checkTimes(events: { type: string }[], after: object | undefined): void {
+    const booked = events.filter(({ type }) => type === "segment.booked") as unknown as {
+      data: { segmentId: string };
+    }[];
+    for (const { data } of booked) {
+      const segment = (after as TransferState).segments.find(({ segmentId }) => segmentId === data.segmentId);
+      if (segment !== undefined && segment.scheduledAt <= this.now)
+        throw new Error(`${data.segmentId} is booked past its own pickup`);
+    }
   }
 
   #take(name: string, entity: string, data: unknown): void {

@@ -50,6 +50,7 @@ const event = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("order" as const), group, tries: fc.constantFrom(1, 2) }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("wake" as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("pass" as const), minutes: fc.constantFrom(5, 40) }) },
 );
 const steps = fc.array(fc.oneof({ weight: 5, arbitrary: deliver }, { weight: 1, arbitrary: event }), {
   maxLength: 80,
@@ -65,6 +66,7 @@ t.test("whatever groups, people and the vendor do", async (t) => {
   let kept = 0;
   let moved = 0;
   let several = 0;
+  let late = 0;
   const happen = async (depot: Depot, step: Steps[number], people: number[]): Promise<void> => {
     switch (step.do) {
       case "deliver":
@@ -85,6 +87,9 @@ t.test("whatever groups, people and the vendor do", async (t) => {
         return depot.order(step.group, { passengers: people[step.group] ?? 1 }, { tries: step.tries });
       case "wake":
         depot.wake();
+        return;
+      case "pass":
+        depot.now = new Date(depot.now.getTime() + step.minutes * 60_000);
         return;
       default:
         step satisfies never;
@@ -112,6 +117,7 @@ t.test("whatever groups, people and the vendor do", async (t) => {
     const segments = [...depot.transfers.values()].flatMap((transfer) => transfer.segments);
     if (segments.some(({ status }) => status === "declined")) declined += 1;
     if (segments.some(({ status, detail }) => status === "booked" && detail !== undefined)) kept += 1;
+    if (segments.some(({ detail }) => /too late|have left/.test(detail ?? ""))) late += 1;
     if (segments.some(({ seat }) => (seat?.attempt ?? 0) > 1)) moved += 1;
     if (segments.some(({ seat }) => (seat?.vehicles.length ?? 0) > 1)) several += 1;
     // Every order that stands has an answer to its newest question.
@@ -120,6 +126,6 @@ t.test("whatever groups, people and the vendor do", async (t) => {
         throw new Error(`${idOfGroup(i)} was never answered`);
   };
   await fc.assert(fc.asyncProperty(sizes, steps, steps, story), { numRuns: 300, seed: 20_261_122 });
-  for (const [what, count] of Object.entries({ shared, stuck, declined, kept, moved, several }))
+  for (const [what, count] of Object.entries({ shared, stuck, declined, kept, moved, several, late }))
     t.ok(count > 5, `${what}: ${count}`);
 });

@@ -261,3 +261,67 @@ t.test("who leaves while it is ordered waits for it, unless somebody gets in", a
     .sends(told("BOB", "booked"));
   given().when(leave("ADA")).notYet();
 });
+
+t.test("past its own pickup a vehicle is nobody's, and nobody's fault", async (t) => {
+  const given = givenOf(t, rules, runId);
+  const ref = referenceOf("ADA");
+  const late = 46 * 60;
+  const tooLate = {
+    ...told("ADA", "refused"),
+    data: { ...told("ADA", "refused").data, code: "TOO_LATE", vehicles: [] },
+  };
+  const one = story(take("ADA"));
+  given(...one)
+    .when(answer(ref, "book-ride", "done", { seconds: late }))
+    .sends(ordered("ADA", "cancel-ride"), tooLate);
+  const returned = eventsOf(rules, one, answer(ref, "book-ride", "done", { seconds: late }));
+  given(...returned)
+    .when(take("ADA", {}, late))
+    .sends(tooLate);
+  given(...returned)
+    .when(leave("ADA", 0, late))
+    .sends(left("ADA", { refusal: undefined }));
+  const busy = eventsOf(rules, one, answer(ref, "book-ride", "unavailable"));
+  given(...busy)
+    .when(reissue(late))
+    .sends(tooLate);
+  given(...one)
+    .when(answer(ref, "book-ride", "unavailable", { seconds: late }))
+    .sends(tooLate);
+  given(...one)
+    .when(reissue(late))
+    .sends(ordered("ADA", "book-ride", { doubt: true }));
+  const empty = eventsOf(rules, story(take("ADA"), answer(ref, "book-ride")), leave("ADA"));
+  given(...empty)
+    .when(answer(ref, "cancel-ride", "refused", { seconds: late }))
+    .sends(left("ADA", { refusal: undefined }));
+  const stuck = eventsOf(rules, empty, answer(ref, "cancel-ride", "refused"));
+  given(...stuck)
+    .when(leave("ADA", 1, late))
+    .sends(left("ADA", { again: 1, refusal: undefined }));
+});
+
+t.test("a run keeps what it needs: living vehicles, and the last that each rider has left", async (t) => {
+  const ref = referenceOf("ADA");
+  const empty = eventsOf(rules, story(take("ADA"), answer(ref, "book-ride")), leave("ADA"));
+  const over = eventsOf(rules, empty, answer(ref, "cancel-ride"));
+  t.match(folded(rules, over), { vehicles: [], ordered: 1, gone: ["XN-ADA-OUT.1"] });
+  const given = givenOf(t, rules, runId);
+  given(...over)
+    .when(leave("ADA", 2))
+    .sends(left("ADA", { again: 2, refusal: undefined }));
+  given(...over)
+    .when(answer(ref, "cancel-ride"))
+    .nothing();
+  const next = eventsOf(rules, over, take("ADA", { attempt: 3 }));
+  t.equal(vehicleOf(next, 2)?.reference, referenceOf("ADA", 2), "numbers are never given twice");
+  const gone = eventsOf(
+    rules,
+    next,
+    received("transport.leave-seats", { ...holder("ADA"), attempt: 3, again: 0 }, entity),
+  );
+  t.strictSame((folded(rules, gone) as RunState).gone, ["XN-ADA-OUT.3"]);
+  given(...gone)
+    .when(take("ADA", { attempt: 2 }))
+    .nothing();
+});

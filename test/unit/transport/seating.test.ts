@@ -22,6 +22,13 @@ t.test("to the hotel: the first quarter of an hour that leaves half an hour", as
     ["2026-03-08T06:40:00.000Z", "2026-03-08T07:15:00.000Z"],
   ] as const)
     t.equal(nextPickup(new Date(now)).toISOString(), pickup, now);
+  const now = new Date("2026-11-21T10:00:00.000Z");
+  for (const [stranded, pickup] of [
+    ["2026-11-22T22:00:00.000Z", "2026-11-22T22:30:00.000Z"],
+    ["2026-11-22T22:07:00.000Z", "2026-11-22T22:45:00.000Z"],
+    ["2026-11-21T09:00:00.000Z", "2026-11-21T10:30:00.000Z"],
+  ] as const)
+    t.equal(nextPickup(now, new Date(stranded)).toISOString(), pickup, `stranded at ${stranded}`);
 });
 
 t.test("back: so many minutes before the departure, whatever the clocks do meanwhile", async (t) => {
@@ -40,7 +47,12 @@ t.test("back: so many minutes before the departure, whatever the clocks do meanw
   const now = new Date("2026-11-22T12:10:00Z");
   for (const [departure, minutes, pickup] of [
     ["2026-11-22T15:00:00Z", 180, "2026-11-22T12:45:00.000Z"],
-    ["2026-11-22T12:45:00Z", 180, "2026-11-22T09:45:00.000Z"],
+    // A minute away is too near where the flight leaves time for more; and what has passed helps nobody.
+    ["2026-11-22T15:11:00Z", 180, "2026-11-22T12:45:00.000Z"],
+    ["2026-11-22T15:39:59Z", 180, "2026-11-22T12:45:00.000Z"],
+    ["2026-11-22T15:40:00Z", 180, "2026-11-22T12:40:00.000Z"],
+    ["2026-11-22T12:30:00Z", 10, "2026-11-22T12:20:00.000Z"],
+    ["2026-11-22T12:45:00Z", 180, undefined],
     ["2026-11-22T12:10:00Z", 180, undefined],
     ["2026-11-21T14:00:00Z", 180, undefined],
   ] as const)
