@@ -1,5 +1,6 @@
 /** Owns writing the trail: entries are appended to their chains, whoever else appends, and never changed. Reading is `queries.ts`. */
 import type { Collection } from "mongodb";
+import { Batches } from "../runtime/batches.ts";
 import type { TenantDocuments } from "../runtime/documents.ts";
 import type { Faults } from "../runtime/faults.ts";
 import { type ChainHead, chainOf, linkTo, origin, type Tip } from "./chain.ts";
@@ -21,15 +22,9 @@ export const trailOf = (documents: TenantDocuments): Trail => ({
   heads: documents.collection<ChainHead>("auditHeads"),
 });
 
-interface Waiting {
-  report: Report;
-  resolve: () => void;
-  reject: (error: unknown) => void;
-}
-
 /** Of one process: what comes for the same chain while it is written to is written together next. */
 export class Appender {
-  readonly #lines = new Map<string, Waiting[]>();
+  readonly #batches = new Batches<Report>(batchMax);
   readonly #documents: (tenant: string) => TenantDocuments;
   readonly #faults: Faults;
 
@@ -41,37 +36,9 @@ export class Appender {
   /** Resolves once the entry stands and its chain's head knows of it. The same report again changes nothing. */
   append(tenant: string, report: Report): Promise<void> {
     const chain = chainOf(tenant, report);
-    const key = `${tenant}/${chain}`;
-    return new Promise((resolve, reject) => {
-      const waiting: Waiting = { report, resolve, reject };
-      const line = this.#lines.get(key);
-      if (line !== undefined) {
-        line.push(waiting);
-        return;
-      }
-      this.#lines.set(key, [waiting]);
-      void this.#work(key, this.#documents(tenant), chain);
-    });
-  }
-
-  /** Never rejects: a failure is told to each who waits. */
-  async #work(key: string, documents: TenantDocuments, chain: string): Promise<void> {
-    const line = this.#lines.get(key) ?? [];
-    while (line.length > 0) {
-      const batch = line.splice(0, batchMax);
-      try {
-        await appendAll(
-          trailOf(documents),
-          chain,
-          batch.map(({ report }) => report),
-          this.#faults,
-        );
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    this.#lines.delete(key);
+    return this.#batches.add(`${tenant}/${chain}`, report, (reports) =>
+      appendAll(trailOf(this.#documents(tenant)), chain, reports, this.#faults),
+    );
   }
 }
 
