@@ -1,6 +1,6 @@
 /** Owns writing the trail: entries are appended to their chains, whoever else appends, and never changed. Reading is `queries.ts`. */
 import type { Collection } from "mongodb";
-import { Batches } from "../runtime/batches.ts";
+import { Batches, doneTogether } from "../runtime/batches.ts";
 import type { TenantDocuments } from "../runtime/documents.ts";
 import type { Faults } from "../runtime/faults.ts";
 import { type ChainHead, chainOf, linkTo, origin, type Tip } from "./chain.ts";
@@ -36,8 +36,10 @@ export class Appender {
   /** Resolves once the entry stands and its chain's head knows of it. The same report again changes nothing. */
   append(tenant: string, report: Report): Promise<void> {
     const chain = chainOf(tenant, report);
-    return this.#batches.add(`${tenant}/${chain}`, report, (reports) =>
-      appendAll(trailOf(this.#documents(tenant)), chain, reports, this.#faults),
+    return this.#batches.add(
+      `${tenant}/${chain}`,
+      report,
+      doneTogether((reports) => appendAll(trailOf(this.#documents(tenant)), chain, reports, this.#faults)),
     );
   }
 }

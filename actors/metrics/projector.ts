@@ -1,5 +1,5 @@
 /** Owns bringing noted facts into the generation that counts: what comes for a bucket while it is written to is written together next. */
-import { Batches } from "../runtime/batches.ts";
+import { Batches, doneTogether } from "../runtime/batches.ts";
 import type { TenantDocuments } from "../runtime/documents.ts";
 import type { Faults } from "../runtime/faults.ts";
 import { bucketKey, joinInto } from "./buckets.ts";
@@ -22,12 +22,16 @@ export class Projector {
 
   /** Resolves once the facts stand. The same ones again change nothing. */
   note(tenant: string, noted: Noted): Promise<void> {
-    return this.#batches.add(`${tenant}/${bucketKey(noted)}`, noted, async (batch) => {
-      const documents = this.#documents(tenant);
-      // Asked for each batch: a rebuild that has ended looks once more through all that was delivered before.
-      const { generation } = await headOf(documents);
-      const isNew = await joinInto(documents, generation, batch);
-      if (isNew) this.#faults("after-commit", "metrics.note");
-    });
+    return this.#batches.add(
+      `${tenant}/${bucketKey(noted)}`,
+      noted,
+      doneTogether(async (batch) => {
+        const documents = this.#documents(tenant);
+        // Asked for each batch: a rebuild that has ended looks once more through all that was delivered before.
+        const { generation } = await headOf(documents);
+        const isNew = await joinInto(documents, generation, batch);
+        if (isNew) this.#faults("after-commit", "metrics.note");
+      }),
+    );
   }
 }

@@ -1,28 +1,42 @@
-/** Owns writing together what comes for one place while it is being written to: a line per key, a batch at a time. */
+/** Owns handling together what comes for one place while something is under way there: a line per key, a batch at a time. */
 
-interface Waiting<Item> {
+interface Waiting<Item, Result> {
   item: Item;
-  resolve: () => void;
+  resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }
 
-/** Of one process; others may write to the same place. */
-export class Batches<Item> {
-  readonly #lines = new Map<string, Waiting<Item>[]>();
+/**
+ * What has come of the first of a batch, at least of one; those beyond wait for the next batch. A throw is the failure of
+ * all.
+ */
+type Work<Item, Result> = (batch: readonly Item[]) => Promise<readonly PromiseSettledResult<Result>[]>;
+
+/** Work that comes to the same for each of its batch, and to nothing but having been done. */
+export const doneTogether =
+  <Item>(work: (batch: readonly Item[]) => Promise<void>): Work<Item, void> =>
+  async (batch) => {
+    await work(batch);
+    return batch.map(() => ({ status: "fulfilled", value: undefined }));
+  };
+
+/** Of one process; others may work at the same place. */
+export class Batches<Item, Result = void> {
+  readonly #lines = new Map<string, Waiting<Item, Result>[]>();
   readonly #batchMax: number;
 
-  /** @param batchMax items that are written in one go */
+  /** @param batchMax items that are handled in one go */
   constructor(batchMax: number) {
     this.#batchMax = batchMax;
   }
 
   /**
-   * Resolves once a write that held the item has; a failed write rejects for each of its items, and the line goes on.
-   * @param write of the first who comes: it writes for all who join the line of that key
+   * What has come of the item; whatever comes of it, the line goes on.
+   * @param work of the first who comes: it works for all who join the line of that key
    */
-  add(key: string, item: Item, write: (batch: readonly Item[]) => Promise<void>): Promise<void> {
+  add(key: string, item: Item, work: Work<Item, Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting<Item> = { item, resolve, reject };
+      const waiting: Waiting<Item, Result> = { item, resolve, reject };
       const line = this.#lines.get(key);
       if (line !== undefined) {
         line.push(waiting);
@@ -30,22 +44,23 @@ export class Batches<Item> {
       }
       const begun = [waiting];
       this.#lines.set(key, begun);
-      void this.#work(key, begun, write);
+      void this.#work(key, begun, work);
     });
   }
 
-  async #work(
-    key: string,
-    line: Waiting<Item>[],
-    write: (batch: readonly Item[]) => Promise<void>,
-  ): Promise<void> {
+  async #work(key: string, line: Waiting<Item, Result>[], work: Work<Item, Result>): Promise<void> {
     while (line.length > 0) {
-      const batch = line.splice(0, this.#batchMax);
+      const batch = line.slice(0, this.#batchMax);
       try {
-        await write(batch.map(({ item }) => item));
-        for (const { resolve } of batch) resolve();
+        const results = await work(batch.map(({ item }) => item));
+        if (results.length === 0) throw new Error("nothing has come of a batch");
+        for (const [i, { resolve, reject }] of line.splice(0, results.length).entries()) {
+          const result = results[i] as PromiseSettledResult<Result>;
+          if (result.status === "fulfilled") resolve(result.value);
+          else reject(result.reason);
+        }
       } catch (error) {
-        for (const { reject } of batch) reject(error);
+        for (const { reject } of line.splice(0, batch.length)) reject(error);
       }
     }
     this.#lines.delete(key);

@@ -18,7 +18,8 @@ import { consumeCommands, consumeReactions } from "./consume.ts";
 import { type Decider, type DomainEvent, NotYet, type Reactions } from "./decider.ts";
 import { type Documents, ensureIndexes } from "./documents.ts";
 import type { Faults } from "./faults.ts";
-import { createHandler, type Handled, type Handler } from "./handle.ts";
+import type { Handled } from "./fold.ts";
+import { createHandler, type Handler } from "./handle.ts";
 import { Relay } from "./relay.ts";
 import { fetchStaged } from "./staging.ts";
 import { runtimeIndexes } from "./store.ts";
@@ -213,10 +214,10 @@ const unstaged = async (context: ActorContext, command: Command): Promise<Comman
 const replyOf = (
   decider: AnyDecider,
   command: Command,
-  { state, meta, repeated }: Handled<object>,
+  { entity, state, version, repeated }: Handled<object>,
 ): Reply => ({
-  ok: decider.view(state, { id: meta._id, version: meta.version, command }),
-  version: meta.version,
+  ok: decider.view(state, { id: entity, version, command }),
+  version,
   ...(repeated ? { repeated: true } : {}),
 });
 

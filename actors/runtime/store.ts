@@ -1,6 +1,5 @@
 /** Owns the only writes to an entity's document: insert first, then compare-and-set on `(_id, revision)`. */
 import type { Collection, Document, UpdateFilter } from "mongodb";
-import type { Command } from "../../schemas/command.ts";
 import type { Decider, DomainEvent, Timer } from "./decider.ts";
 
 /** A message waiting in the outbox. `n` counts up without gaps from 1. */
@@ -42,13 +41,14 @@ export interface Loaded<State> {
 }
 
 export interface Commit<State> {
-  tenant: string;
   entity: string;
-  command: Command;
   now: Date;
   before: Loaded<State> | undefined;
   after: State;
-  business: boolean;
+  /** Business version of `after`. */
+  version: number;
+  /** The commands that have led there, in their order. */
+  handled: HandledEntry[];
   entries: { subject: string; payload: string }[];
   timers: Timer[];
 }
@@ -117,9 +117,9 @@ export const firstDocument = <State extends object>(
   const meta: Meta = {
     _id: change.entity,
     revision: 1,
-    version: 1,
+    version: change.version,
     schemaVersion,
-    handled: [{ id: change.command.id, at: change.now, version: 1 }],
+    handled: change.handled,
     outbox,
     outboxCount: outbox.length,
     ...(outbox.length > 0 ? { pendingSince: change.now } : {}),
@@ -151,7 +151,7 @@ const update = async <State extends object>(
 ): Promise<Meta | undefined> => {
   const outbox = numbered(change.entries, before.meta.outboxCount);
   const due = earliest(change.timers);
-  const version = before.meta.version + (change.business ? 1 : 0);
+  const { version } = change;
   const set: Record<string, unknown> = {
     revision: before.meta.revision + 1,
     version,
@@ -168,11 +168,11 @@ const update = async <State extends object>(
   if (outbox.length > 0) set.pendingSince = change.now;
   if (due !== undefined) set.nextDueAt = due;
   else if (before.meta.nextDueAt !== undefined) unset.nextDueAt = "";
-  const handled: HandledEntry = { id: change.command.id, at: change.now, version };
   const kept = keptHandled(before.meta.handled, change.now);
-  if (kept !== before.meta.handled) set.handled = [...kept, handled];
+  const handled = [...kept, ...change.handled];
+  if (kept !== before.meta.handled) set.handled = handled;
   const push: Record<string, unknown> = outbox.length > 0 ? { outbox: { $each: outbox } } : {};
-  if (set.handled === undefined) push.handled = handled;
+  if (set.handled === undefined) push.handled = { $each: change.handled };
   const write: Record<string, unknown> = { $set: set };
   if (Object.keys(unset).length > 0) write.$unset = unset;
   if (Object.keys(push).length > 0) write.$push = push;
@@ -186,7 +186,7 @@ const update = async <State extends object>(
     revision: before.meta.revision + 1,
     version,
     schemaVersion,
-    handled: [...kept, handled],
+    handled,
     outbox: [...before.meta.outbox, ...outbox],
     outboxCount: before.meta.outboxCount + outbox.length,
     ...(due === undefined ? { nextDueAt: undefined as never } : { nextDueAt: due }),

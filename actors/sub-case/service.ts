@@ -141,13 +141,12 @@ const openMany =
     const now = context.clock.now();
     const documents = data.groups.map((group) =>
       firstDocument(schemaVersion, {
-        tenant: command.tenant,
         entity: group.subCaseId,
-        command,
         now,
         before: undefined,
         after: opened(caseId, data, group),
-        business: true,
+        version: 1,
+        handled: [{ id: command.id, at: now, version: 1 }],
         entries: [],
         timers: [],
       }),

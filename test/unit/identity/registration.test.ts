@@ -15,7 +15,7 @@ import {
   type RegistrationState,
 } from "../../../actors/identity/state.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
-import { messagesOf } from "../../../actors/runtime/handle.ts";
+import { messagesOf } from "../../../actors/runtime/messages.ts";
 import { Problem } from "../../../schemas/problems.ts";
 
 const start = new Date("2026-11-21T21:00:00.000Z");

@@ -4,7 +4,7 @@ import { decideReview, reviewIdOf } from "../../../actors/review/decide.ts";
 import { reviewActor, reviewItems } from "../../../actors/review/service.ts";
 import { evolveReview, type ReviewEvent, type ReviewItem } from "../../../actors/review/state.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
-import { messagesOf } from "../../../actors/runtime/handle.ts";
+import { messagesOf } from "../../../actors/runtime/messages.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
 import type { Command } from "../../../schemas/command.ts";
 import { Problem } from "../../../schemas/problems.ts";

@@ -110,10 +110,10 @@ t.test("the version that was seen counts only for a change", async (t) => {
   const changing = handlerOf({ events: 1 });
   await t.rejects(changing.handle(command(3)), { code: "conflict/version", members: { version: 4 } });
   t.strictSame(changing.writes, []);
-  t.match(await changing.handle(command(4)), { meta: { version: 5 }, repeated: false });
+  t.match(await changing.handle(command(4)), { version: 5, repeated: false });
   t.equal(changing.writes.length, 1);
   const settled = handlerOf({ events: 0 });
-  t.match(await settled.handle(command(3)), { meta: { version: 4 } }, "what is done already is answered");
+  t.match(await settled.handle(command(3)), { version: 4 }, "what is done already is answered");
   t.strictSame(settled.writes, []);
 });
 

@@ -1,13 +1,14 @@
-// What a process remembers of its own writes: it saves a read, and never decides what only the document can say.
+// What saves a process reads and writes: it remembers what it wrote, and writes together what waits for one entity.
 import type { Document } from "mongodb";
 import { pino } from "pino";
 import t from "tap";
 import type { Decider } from "../../../actors/runtime/decider.ts";
 import type { TenantDocuments } from "../../../actors/runtime/documents.ts";
+import type { Handled } from "../../../actors/runtime/fold.ts";
 import { createHandler } from "../../../actors/runtime/handle.ts";
 import { Recent } from "../../../actors/runtime/recent.ts";
 import type { Relay } from "../../../actors/runtime/relay.ts";
-import type { Meta, OutboxEntry } from "../../../actors/runtime/store.ts";
+import type { HandledEntry, Meta, OutboxEntry } from "../../../actors/runtime/store.ts";
 import { Problem } from "../../../schemas/problems.ts";
 import { evening, received } from "../../harness/given.ts";
 
@@ -22,6 +23,8 @@ const vehicle = (remembered: number) => {
     ...{ handled: [], outbox: [], outboxCount: 0, taken: 0 },
   };
   let reads = 0;
+  let writes = 0;
+  let unwritable: string | undefined;
   const relayed: number[][] = [];
   let relayWorks = true;
   const collection = {
@@ -30,9 +33,12 @@ const vehicle = (remembered: number) => {
       return structuredClone(document);
     },
     updateOne: async ({ revision }: Document, { $set, $push }: Document) => {
+      const ids = $push.handled.$each.map(({ id }: HandledEntry) => id);
+      if (ids.includes(unwritable)) throw new Error("too large");
       if (revision !== document.revision) return { matchedCount: 0 };
+      writes++;
       const outbox = [...document.outbox, ...($push.outbox?.$each ?? [])];
-      document = { ...document, ...$set, outbox, handled: [...document.handled, $push.handled] };
+      document = { ...document, ...$set, outbox, handled: [...document.handled, ...$push.handled.$each] };
       return { matchedCount: 1 };
     },
   };
@@ -50,6 +56,7 @@ const vehicle = (remembered: number) => {
     },
     evolve: (state) => ({ taken: (state?.taken ?? 0) + 1 }),
     outgoing: () => [{ to: "internal", type: "vehicle.taken", id: "XN-1", data: {} }],
+    gather: async ({ id }) => (id.startsWith("asks") ? "read elsewhere" : undefined),
     audit: () => null,
     view: (state) => state,
   };
@@ -67,7 +74,12 @@ const vehicle = (remembered: number) => {
     log: pino({ level: "silent" }),
   });
   return {
-    take: (id: string) => handle({ ...received("vehicle.take", {}, { entity: "XN-1" }), id }),
+    take: (id: string, expectedVersion?: number) =>
+      handle({
+        ...received("vehicle.take", {}, { entity: "XN-1" }),
+        id,
+        ...(expectedVersion === undefined ? {} : { expectedVersion }),
+      }),
     /** As another process does. */
     write: (change: object) => {
       document = { ...document, ...change, revision: document.revision + 1 };
@@ -79,7 +91,12 @@ const vehicle = (remembered: number) => {
     breakRelay: () => {
       relayWorks = false;
     },
+    /** Of no command with this id. */
+    breakWrites: (id: string) => {
+      unwritable = id;
+    },
     reads: () => reads,
+    writes: () => writes,
     document: () => document,
     relayed,
   };
@@ -138,4 +155,73 @@ t.test("only so many are remembered, and what is taken is gone", async (t) => {
   t.match(recent.take("XN", "XN-2")?.meta.outbox, [{ n: 2 }]);
   t.equal(recent.take("XN", "XN-2"), undefined);
   t.equal(recent.take("QZ", "XN-3"), undefined, "another airline's is another");
+});
+
+/** What each has come to: the seats then taken and the version, or its refusal. */
+const told = async (all: Promise<Handled<Seats>>[]): Promise<unknown[]> =>
+  (await Promise.allSettled(all)).map((result) =>
+    result.status === "rejected"
+      ? (result.reason.code ?? result.reason.message)
+      : [result.value.state.taken, result.value.version, ...(result.value.repeated ? ["again"] : [])],
+  );
+
+t.test("what waits for one entity is decided in turn and written in one go", async (t) => {
+  for (const remembered of [0, 10]) {
+    const { take, reads, writes, document, relayed } = vehicle(remembered);
+    const first = take("a");
+    const rest = ["b", "b", "c", "d"].map((id) => take(id));
+    t.strictSame(await told([first, ...rest]), [[1, 2], [2, 3], [2, 3, "again"], [3, 4], "conflict/state"]);
+    t.equal(writes(), 2, "the first found nobody waiting; the others went together");
+    t.equal(reads(), remembered === 0 ? 2 : 1);
+    t.match(document(), { taken: 3, version: 4, revision: 3, outboxCount: 3 });
+    t.strictSame(
+      document().handled.map(({ id, version }: HandledEntry) => [id, version]),
+      [
+        ["a", 2],
+        ["b", 3],
+        ["c", 4],
+      ],
+    );
+    t.strictSame(relayed.at(-1)?.slice(-2), [2, 3], "each has its own messages");
+  }
+});
+
+t.test("of those who have seen the same version one wins", async (t) => {
+  const { take, document } = vehicle(10);
+  const all = ["first", "a", "b", "c"].map((id) => take(id, id === "first" ? undefined : 2));
+  t.strictSame(await told(all), [[1, 2], [2, 3], "conflict/version", "conflict/version"]);
+  t.equal(document().taken, 2);
+});
+
+t.test("another process was first: all are decided again", async (t) => {
+  const { take, write, document, writes } = vehicle(10);
+  const [first, ...rest] = ["a", "b", "c"].map((id) => take(id));
+  await first;
+  write({ taken: 2 });
+  t.strictSame(await told(rest), [[3, 3], "conflict/state"]);
+  t.match(document(), { taken: 3, revision: 4 });
+  t.equal(writes(), 2);
+});
+
+t.test("one that cannot be written spoils no other", async (t) => {
+  const { take, breakWrites, document } = vehicle(10);
+  breakWrites("bad");
+  const all = ["a", "b", "bad", "c"].map((id) => take(id));
+  t.strictSame(await told(all), [[1, 2], [2, 3], "too large", [3, 4]]);
+  t.match(document(), { taken: 3, outboxCount: 3 });
+});
+
+t.test("nobody waits for what another has to read elsewhere", async (t) => {
+  const { take, writes } = vehicle(10);
+  const all = ["a", "b", "asks", "c"].map((id) => take(id));
+  t.strictSame(await told(all), [[1, 2], [2, 3], [3, 4], "conflict/state"]);
+  t.equal(writes(), 2, "the one that asks is the last of its go");
+  const other = vehicle(10);
+  const asking = ["a", "asks 1", "asks 2"].map((id) => other.take(id));
+  t.strictSame(await told(asking), [
+    [1, 2],
+    [2, 3],
+    [3, 4],
+  ]);
+  t.equal(other.writes(), 3);
 });

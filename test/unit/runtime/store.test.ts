@@ -2,7 +2,6 @@
 import type { Collection, Document } from "mongodb";
 import t from "tap";
 import { type Commit, commit, firstDocument, type Loaded, loadedOf } from "../../../actors/runtime/store.ts";
-import type { Command } from "../../../schemas/command.ts";
 
 interface State {
   name: string;
@@ -12,17 +11,15 @@ interface State {
 
 const now = new Date("2026-03-01T20:00:00Z");
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
-const command = { id: "c1", name: "thing.do" } as Command;
 const state: State = { name: "a", tags: ["x"] };
 const entry = (n: number) => ({ subject: `int.XN.thing.done.${n}`, payload: `{"n":${n}}` });
 const change = (over: Partial<Commit<State>> = {}): Commit<State> => ({
-  tenant: "XN",
   entity: "XN-1",
-  command,
   now,
   before: undefined,
   after: state,
-  business: true,
+  version: 1,
+  handled: [{ id: "c1", at: now, version: 1 }],
   entries: [],
   timers: [],
   ...over,
@@ -95,12 +92,13 @@ t.test("an insert that another has made before is a lost race; any other failure
 });
 
 const handled = { id: "c1", at: now, version: 4 };
+const later = { version: 4, handled: [handled] };
 const bare = { revision: 8, version: 4, schemaVersion: 1, outboxCount: 4 };
 const cases: { name: string; change: Partial<Commit<State>>; update: Document }[] = [
   {
     name: "nothing but the counters",
     change: {},
-    update: { $set: bare, $push: { handled } },
+    update: { $set: bare, $push: { handled: { $each: [handled] } } },
   },
   {
     name: "what is the same object is not written, what is new is, what is gone is unset",
@@ -108,12 +106,15 @@ const cases: { name: string; change: Partial<Commit<State>>; update: Document }[
       before: standing({}, { ...state, note: "old" }),
       after: { ...state, name: "b" },
     },
-    update: { $set: { ...bare, name: "b" }, $unset: { note: "" }, $push: { handled } },
+    update: { $set: { ...bare, name: "b" }, $unset: { note: "" }, $push: { handled: { $each: [handled] } } },
   },
   {
-    name: "a technical change keeps the version",
-    change: { business: false },
-    update: { $set: { ...bare, version: 3 }, $push: { handled: { ...handled, version: 3 } } },
+    name: "several commands in one go",
+    change: { version: 5, handled: [handled, { id: "c2", at: now, version: 5 }] },
+    update: {
+      $set: { ...bare, version: 5 },
+      $push: { handled: { $each: [handled, { id: "c2", at: now, version: 5 }] } },
+    },
   },
   {
     name: "the outbox goes on where it ended, whatever is still in it",
@@ -124,7 +125,7 @@ const cases: { name: string; change: Partial<Commit<State>>; update: Document }[
     update: {
       $set: { ...bare, outboxCount: 6, pendingSince: now },
       $push: {
-        handled,
+        handled: { $each: [handled] },
         outbox: {
           $each: [
             { n: 5, ...entry(5) },
@@ -161,26 +162,26 @@ const cases: { name: string; change: Partial<Commit<State>>; update: Document }[
   {
     name: "a timer is set",
     change: { timers: [{ name: "a", dueAt: now }] },
-    update: { $set: { ...bare, nextDueAt: now }, $push: { handled } },
+    update: { $set: { ...bare, nextDueAt: now }, $push: { handled: { $each: [handled] } } },
   },
   {
     name: "a timer is taken away",
     change: { before: standing({ nextDueAt: now }) },
-    update: { $set: bare, $unset: { nextDueAt: "" }, $push: { handled } },
+    update: { $set: bare, $unset: { nextDueAt: "" }, $push: { handled: { $each: [handled] } } },
   },
   {
     name: "a migration is written down with the change after it",
     change: {
       before: standing({}, { title: "a", tags: state.tags }),
     },
-    update: { $set: { ...bare, name: "a" }, $unset: { title: "" }, $push: { handled } },
+    update: { $set: { ...bare, name: "a" }, $unset: { title: "" }, $push: { handled: { $each: [handled] } } },
   },
 ];
 
 t.test("updates", async (t) => {
   for (const { name, change: over, update } of cases) {
     const { collection, writes } = taking();
-    const meta = await commit(collection, 1, change({ before: standing(), ...over }));
+    const meta = await commit(collection, 1, change({ before: standing(), ...later, ...over }));
     t.strictSame(writes, [{ filter: { _id: "XN-1", revision: 7 }, update }], name);
     t.match(meta, { revision: 8, outboxCount: update.$set.outboxCount, version: update.$set.version }, name);
   }
