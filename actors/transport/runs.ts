@@ -22,6 +22,7 @@ export const runs = (settings: CallSettings): Decider<RunState, RunEvent> => ({
   kind: "transport-run",
   collection: runCollection,
   schemaVersion: 1,
+  remembered: 64,
   commands: runCommands,
   indexes: [],
   decide: runDecider(settings),

@@ -37,6 +37,7 @@ export const transfers = (
   kind: "transfer",
   collection: transferCollection,
   schemaVersion: transferSchemaVersion,
+  remembered: 256,
   commands: transferCommands,
   indexes: transferIndexes,
   decide: transferDecider(settings),

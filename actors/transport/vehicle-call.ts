@@ -1,54 +1,22 @@
-/** Owns a vehicle's call to its vendor: when it is sent again, when it is in doubt, and when it is over. The rules are a saga's. */
+/** Owns a vehicle's call to its vendor: which verbs there are, and how long each is insisted on. The rest is any vendor call's. */
 import type { VendorAnswer } from "../../schemas/vendor-call.ts";
+import * as calls from "../runtime/vendor-call.ts";
+
+export { type CallSettings, deadlineAfter, reissued } from "../runtime/vendor-call.ts";
 
 /** A vehicle waits for at most one. */
-export interface VehicleCall {
+export interface VehicleCall extends calls.PendingCall {
   verb: "book-ride" | "cancel-ride";
-  /** Times it has been sent. */
-  tries: number;
-  /** An earlier try may have been carried out: it is looked up first. */
-  doubt: boolean;
-  /** True: not under way; it is sent again when due. False: a missing answer puts it in doubt when due. */
-  postponed: boolean;
-  dueAt: Date;
 }
 
-export interface CallSettings {
-  /** Without an answer for this long a call is looked up and sent again. */
-  stepDeadlineMs: number;
-}
-
-const deadlineMsMax = 600_000;
 /** A vendor that cannot take it is asked so often; giving back is insisted on for longer. */
 const triesMax = { "book-ride": 3, "cancel-ride": 8 } as const;
 
-/** Doubled with each try that nobody has answered. */
-export const deadlineAfter = (now: Date, tries: number, { stepDeadlineMs }: CallSettings): Date =>
-  new Date(now.getTime() + Math.min(stepDeadlineMs * 2 ** (tries - 1), deadlineMsMax));
-
-export const firstCall = (verb: VehicleCall["verb"], now: Date, settings: CallSettings): VehicleCall => ({
-  verb,
-  tries: 1,
-  doubt: false,
-  postponed: false,
-  dueAt: deadlineAfter(now, 1, settings),
-});
-
-/** Sent again: as doubtful, where nothing was heard. */
-export const reissued = (call: VehicleCall, now: Date, settings: CallSettings): VehicleCall => ({
-  ...call,
-  tries: call.tries + 1,
-  doubt: call.doubt || !call.postponed,
-  postponed: false,
-  dueAt: deadlineAfter(now, call.tries + 1, settings),
-});
-
-export type CallEnd =
-  | { end: "done" }
-  | { end: "refused"; code: string; detail: string }
-  | { end: "later"; call: VehicleCall }
-  /** Late, or repeated: of an earlier try only its success counts. */
-  | { end: "nothing" };
+export const firstCall = (
+  verb: VehicleCall["verb"],
+  now: Date,
+  settings: calls.CallSettings,
+): VehicleCall => ({ verb, ...calls.firstCall(now, settings) });
 
 /** What an answer means to the call under way. */
 export const endOf = (
@@ -56,26 +24,7 @@ export const endOf = (
   again: number,
   answer: VendorAnswer,
   now: Date,
-): CallEnd => {
-  if (call === undefined || call.verb !== answer.verb) return { end: "nothing" };
-  if (answer.outcome === "done") return { end: "done" };
-  const isOfThisTry =
-    answer.tries === undefined || (answer.tries === call.tries && (answer.again ?? 0) === again);
-  if (!isOfThisTry) return { end: "nothing" };
-  if (answer.outcome === "in-doubt") return { end: "later", call: postponed(call, now, true) };
-  if (answer.outcome === "unavailable" && (call.doubt || call.tries < triesMax[call.verb]))
-    return { end: "later", call: postponed(call, now, call.doubt) };
-  return {
-    end: "refused",
-    code: answer.code ?? "UNAVAILABLE",
-    detail: answer.detail ?? "The vendor could not be reached.",
-  };
-};
-
-/** Waits 0.5 s, 1 s, 2 s … at most a minute. */
-const postponed = (call: VehicleCall, now: Date, doubt: boolean): VehicleCall => ({
-  ...call,
-  doubt,
-  postponed: true,
-  dueAt: new Date(now.getTime() + Math.min(500 * 2 ** (call.tries - 1), 60_000)),
-});
+): calls.CallEnd<VehicleCall> =>
+  call === undefined || call.verb !== answer.verb
+    ? { end: "nothing" }
+    : calls.endOf(call, again, answer, { now, triesMax: triesMax[call.verb] });
