@@ -1,7 +1,8 @@
 /** Owns the connection to NATS: connecting, checking the server, and what the rest uses of JetStream. */
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
-import { connect, type NatsConnection } from "@nats-io/transport-node";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { connectGathering } from "./gathering-transport.ts";
 import { applyTopology } from "./topology.ts";
 
 /** Several filter subjects on one consumer need it; older servers drop the setting in silence. */
@@ -30,7 +31,7 @@ const isOlder = (version: string, than: string): boolean => {
  * @throws Error when no server answers, or it is older than {@link oldestServer}
  */
 export const openStreams = async (servers: string, name: string): Promise<Streams> => {
-  const connection = await connect({
+  const connection = await connectGathering({
     servers: servers.split(","),
     name,
     maxReconnectAttempts: -1,

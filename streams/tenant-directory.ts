@@ -1,6 +1,7 @@
 /** Owns what every process knows of the airlines: kept in the platform database, announced through the `tenants` bucket. */
 import type { Logger } from "pino";
 import type { ReviewSla } from "../schemas/review.ts";
+import type { Language } from "../schemas/vocabulary.ts";
 import { watchBucket } from "./bucket.ts";
 import type { Streams } from "./connection.ts";
 
@@ -13,6 +14,8 @@ export interface Tenant {
   passengerHosts: string[];
   /** ISO 3166-1 alpha-2; its currency is the fallback for rates. */
   homeCountry: string;
+  /** What its passengers are written in who have no language of their own that we write; absent: English. */
+  language?: Language;
   /** How long review items may stay unresolved; absent: the contract's example. */
   reviewSla?: ReviewSla;
 }

@@ -1,4 +1,4 @@
-/** Owns bringing noted facts into the generation that counts: what comes for a bucket while it is written to is written together next. */
+/** Owns bringing noted facts into the generation that counts: what comes for a bucket within a moment is written together. */
 import { Batches, doneTogether } from "../runtime/batches.ts";
 import type { TenantDocuments } from "../runtime/documents.ts";
 import type { Faults } from "../runtime/faults.ts";
@@ -8,10 +8,12 @@ import { headOf } from "./generations.ts";
 
 /** Facts that are written in one go. */
 const batchMax = 256;
+/** One write for a bucket in so long: figures are looked at by people. */
+const gatherMs = 250;
 
 /** Of one process. */
 export class Projector {
-  readonly #batches = new Batches<Noted>(batchMax);
+  readonly #batches = new Batches<Noted>(batchMax, gatherMs);
   readonly #documents: (tenant: string) => TenantDocuments;
   readonly #faults: Faults;
 

@@ -27,7 +27,7 @@ export const metricsActor = (context: ActorContext): Actor => {
       durable: "metrics",
       filterSubjects,
       owner: "metrics",
-      concurrency: 64,
+      concurrency: 256,
       ackWaitMs: context.config.ACK_WAIT_MS,
       log: context.log,
       handle: (delivery) => take(projector, delivery),

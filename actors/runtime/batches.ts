@@ -1,4 +1,5 @@
 /** Owns handling together what comes for one place while something is under way there: a line per key, a batch at a time. */
+import { setTimeout as delay } from "node:timers/promises";
 
 interface Waiting<Item, Result> {
   item: Item;
@@ -24,10 +25,15 @@ export const doneTogether =
 export class Batches<Item, Result = void> {
   readonly #lines = new Map<string, Waiting<Item, Result>[]>();
   readonly #batchMax: number;
+  readonly #gatherMs: number;
 
-  /** @param batchMax items that are handled in one go */
-  constructor(batchMax: number) {
+  /**
+   * @param batchMax items that are handled in one go
+   * @param gatherMs what nobody waits for gathers for so long before it is. Default: the first goes at once
+   */
+  constructor(batchMax: number, gatherMs = 0) {
     this.#batchMax = batchMax;
+    this.#gatherMs = gatherMs;
   }
 
   /**
@@ -50,6 +56,7 @@ export class Batches<Item, Result = void> {
 
   async #work(key: string, line: Waiting<Item, Result>[], work: Work<Item, Result>): Promise<void> {
     while (line.length > 0) {
+      if (this.#gatherMs > 0) await delay(this.#gatherMs);
       const batch = line.slice(0, this.#batchMax);
       try {
         const results = await work(batch.map(({ item }) => item));

@@ -93,6 +93,11 @@ export interface Decider<State extends object, Event extends DomainEvent> {
   technical?: ReadonlySet<string>;
   /** The filter that finds the entity when a command names none by id (a natural key with a unique index). */
   locate?(command: Command): Record<string, unknown> | undefined;
+  /**
+   * A command that names its entity and nearly always finds none: it is tried as an insert before the document is asked for.
+   * Default: none is.
+   */
+  opens?(command: Command): boolean;
   /** The id of what this command creates when `locate` finds nothing. Undefined: the command never creates. */
   create?(command: Received): string | undefined;
   /** Reads what the decision needs from other actors; a failure leaves the command to be tried again. */

@@ -38,6 +38,7 @@ export const transfers = (
   collection: transferCollection,
   schemaVersion: transferSchemaVersion,
   remembered: 256,
+  opens: ({ name }) => name === "transport.book-ride",
   commands: transferCommands,
   indexes: transferIndexes,
   decide: transferDecider(settings),

@@ -86,6 +86,7 @@ const deliveryDecider = (retryScale: number): Decider<DeliveryState, DeliveryEve
   evolve: evolveDelivery,
   outgoing: deliveryOutgoing,
   timers: deliveryTimers,
+  opens: ({ data }) => (data as { opening?: unknown } | null)?.opening !== undefined,
   view: ({ status, attempts }) => ({ status, attempts: attempts.length }),
 });
 

@@ -16,12 +16,14 @@ interface Seats {
   taken: number;
 }
 
+const empty: Document = {
+  ...{ _id: "XN-1", revision: 1, version: 1, schemaVersion: 1 },
+  ...{ handled: [], outbox: [], outboxCount: 0, taken: 0 },
+};
+
 /** A vehicle of three seats in a document that other processes write, too. */
-const vehicle = (remembered: number) => {
-  let document: Document = {
-    ...{ _id: "XN-1", revision: 1, version: 1, schemaVersion: 1 },
-    ...{ handled: [], outbox: [], outboxCount: 0, taken: 0 },
-  };
+const vehicle = (remembered: number, standing: Document | null = empty) => {
+  let document = standing;
   let reads = 0;
   let writes = 0;
   let unwritable: string | undefined;
@@ -32,10 +34,14 @@ const vehicle = (remembered: number) => {
       reads++;
       return structuredClone(document);
     },
+    insertOne: async (first: Document) => {
+      if (document !== null) throw Object.assign(new Error("it stands"), { code: 11000 });
+      document = first;
+    },
     updateOne: async ({ revision }: Document, { $set, $push }: Document) => {
       const ids = $push.handled.$each.map(({ id }: HandledEntry) => id);
       if (ids.includes(unwritable)) throw new Error("too large");
-      if (revision !== document.revision) return { matchedCount: 0 };
+      if (document === null || revision !== document.revision) return { matchedCount: 0 };
       writes++;
       const outbox = [...document.outbox, ...($push.outbox?.$each ?? [])];
       document = { ...document, ...$set, outbox, handled: [...document.handled, ...$push.handled.$each] };
@@ -57,6 +63,7 @@ const vehicle = (remembered: number) => {
     evolve: (state) => ({ taken: (state?.taken ?? 0) + 1 }),
     outgoing: () => [{ to: "internal", type: "vehicle.taken", id: "XN-1", data: {} }],
     gather: async ({ id }) => (id.startsWith("asks") ? "read elsewhere" : undefined),
+    opens: ({ id }) => id.startsWith("opens"),
     audit: () => null,
     view: (state) => state,
   };
@@ -82,7 +89,7 @@ const vehicle = (remembered: number) => {
       }),
     /** As another process does. */
     write: (change: object) => {
-      document = { ...document, ...change, revision: document.revision + 1 };
+      document = { ...document, ...change, revision: (document?.revision ?? 0) + 1 };
     },
     /** As another process does: what it publishes and drains is no new revision. */
     sweep: () => {
@@ -97,7 +104,7 @@ const vehicle = (remembered: number) => {
     },
     reads: () => reads,
     writes: () => writes,
-    document: () => document,
+    document: () => document ?? {},
     relayed,
   };
 };
@@ -209,6 +216,18 @@ t.test("one that cannot be written spoils no other", async (t) => {
   const all = ["a", "b", "bad", "c"].map((id) => take(id));
   t.strictSame(await told(all), [[1, 2], [2, 3], "too large", [3, 4]]);
   t.match(document(), { taken: 3, outboxCount: 3 });
+});
+
+t.test("what opens an entity is tried as an insert, and finds what stands all the same", async (t) => {
+  const { take, reads, document } = vehicle(0);
+  t.match(await take("opens a"), { state: { taken: 1 }, version: 2 }, "it stood already");
+  t.equal(reads(), 1);
+  t.match(await take("opens a"), { repeated: true });
+  t.equal(document().taken, 1);
+  const absent = vehicle(0, null);
+  t.match(await absent.take("opens a"), { state: { taken: 1 }, version: 1, repeated: false });
+  t.equal(absent.reads(), 0);
+  t.match(absent.document(), { taken: 1, revision: 1 });
 });
 
 t.test("nobody waits for what another has to read elsewhere", async (t) => {
