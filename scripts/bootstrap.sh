@@ -79,8 +79,9 @@ run_script() {
   check_machine_node
   packages_are_current || install_packages_alone
   find_project_node
-  # Every process that follows loads its modules as compiled before: a fifth of the processor time of a start.
+  # Every process that follows loads its modules as stripped and compiled before: half of the processor time of a start.
   export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/.cache/compiled}"
   # node:sqlite, which the embedded parts rest on, is stable enough for them and still announces itself as experimental.
-  exec "$project_node" --disable-warning=ExperimentalWarning "$script" "$@"
+  export NODE_OPTIONS="${NODE_OPTIONS:-} --disable-warning=ExperimentalWarning --import=\"$root/scripts/strip-cache.ts\""
+  exec "$project_node" "$script" "$@"
 }

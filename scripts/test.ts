@@ -27,7 +27,6 @@ function start(command: string, args: string[], more: NodeJS.ProcessEnv = {}): C
     ...process.env,
     ...more,
     [markName]: markValue,
-    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --disable-warning=ExperimentalWarning`,
     PATH: `${join(process.execPath, "..")}:${process.env.PATH}`,
   };
   const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });

@@ -11,7 +11,7 @@ import type { Tenant } from "../../streams/tenant-directory.ts";
 import { derivedId } from "../runtime/clock.ts";
 import { ensureIndexes } from "../runtime/documents.ts";
 import type { ActorContext } from "../runtime/host.ts";
-import { checkedBy } from "./input.ts";
+import { checkedBy } from "../runtime/input.ts";
 
 /** Lost races in a row before the caller is told to come back. */
 const racesMax = 5;

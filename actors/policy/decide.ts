@@ -1,10 +1,10 @@
 /** Owns the rules of creating, patching and activating policies, and of taking them out of force. */
-import { Value } from "typebox/value";
 import { airport as airportOf } from "../../schemas/airports.ts";
 import { mergePatch } from "../../schemas/merge-patch.ts";
 import { PolicyBody } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { Received } from "../runtime/decider.ts";
+import { checkedBy } from "../runtime/input.ts";
 import { requireAirport } from "../runtime/reach.ts";
 import {
   type ContextEvent,
@@ -62,14 +62,7 @@ const patch = (state: PolicyState, command: Received): PolicyEvent[] => {
   return [{ type: "policy.patched", data: { body, contextKey } }];
 };
 
-const checkWhole = (body: PolicyBody): void => {
-  const found = Value.Errors(PolicyBody, body);
-  if (found.length === 0) return;
-  const errors = found
-    .slice(0, 50)
-    .map(({ instancePath, message }) => ({ pointer: instancePath, detail: message }));
-  throw new Problem("validation/body", "With this patch the policy would not be whole.", { errors });
-};
+const checkWhole = checkedBy(PolicyBody, "With this patch the policy would not be whole.");
 
 const noSuchPolicy = (): Problem => new Problem("not-found/resource", "No such policy.");
 

@@ -11,7 +11,7 @@ export const probedEnvironment = (
   { folder, instance }: Pick<OwnInstance, "folder" | "instance">,
   { countDocuments }: { countDocuments: boolean },
 ): Record<string, string> => ({
-  NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import=${new URL("./service-probe.ts", import.meta.url)}`,
+  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --import=${new URL("./service-probe.ts", import.meta.url)}`,
   BENCH_PROBE_FILE: join(folder, probeFile),
   ...(countDocuments ? { MONGODB_URL: withMonitoring(instance.mongodbUrl) } : {}),
 });
