@@ -1,7 +1,6 @@
 /** Owns an instance of a benchmark's or soak's own: real servers, vendors and service on free ports and a temporary folder. */
 import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { openStreams, type Streams } from "../../streams/connection.ts";
@@ -23,6 +22,7 @@ import {
   writeInstance,
 } from "../supervisor/environment.ts";
 import { ensureDevelopmentKeys } from "../supervisor/keys.ts";
+import { ownPort } from "../supervisor/own-port.ts";
 import type { Running } from "../supervisor/running.ts";
 import { startScript } from "../supervisor/script-process.ts";
 import { serviceHeap } from "../supervisor/supervise.ts";
@@ -88,7 +88,7 @@ export class OwnInstance {
       const nats = keep(await startServer(folder, options));
       const documents = keep(await startDocumentServer(folder, options));
       const sandbox = keep(await startSandbox(folder, options));
-      const port = await freePort();
+      const port = await ownPort();
       const instance = developmentInstance({
         baseUrl: `http://127.0.0.1:${port}`,
         dataDir: folder,
@@ -268,19 +268,6 @@ const controlSandbox = async (
     signal,
   });
   if (!told.ok) throw new Error(`the sandbox took no settings: ${told.status} ${await told.text()}`);
-};
-
-/** Free now; the service names its port in its addresses, so it must be known before the start. */
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((listening, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", listening);
-  });
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === "string") throw new Error("no port was given");
-  return address.port;
 };
 
 /** Its own event for each push, so that none is a replay of another. */

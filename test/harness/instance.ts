@@ -2,8 +2,6 @@
 // sandbox, on free ports and temporary folders, with the demo's airlines provisioned. What is asked of it is the tests'.
 
 import { writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import type { Test } from "tap";
 import { type Documents, openDocuments } from "../../actors/runtime/documents.ts";
 import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
@@ -27,6 +25,7 @@ import {
   writeInstance,
 } from "../../scripts/supervisor/environment.ts";
 import { ensureDevelopmentKeys } from "../../scripts/supervisor/keys.ts";
+import { ownPort } from "../../scripts/supervisor/own-port.ts";
 import { openStreams, type Streams } from "../../streams/connection.ts";
 import { EventLog } from "./event-log.ts";
 import {
@@ -129,12 +128,12 @@ export async function startInstance(t: Scope, options: InstanceOptions = {}): Pr
     startNatsServer(t),
     startDocuments(t),
     options.sandbox === false ? undefined : startSandbox(t),
-    freePort(),
+    ownPort(),
     ensureDevelopmentKeys(`${dataDir}/keys`),
   ]);
   const baseUrl = `http://${host}:${port}`;
   const place = { baseUrl, dataDir, natsUrl: nats.url, mongodbUrl: documentServer.url };
-  const issuerPort = options.issuer === true ? await freePort() : undefined;
+  const issuerPort = options.issuer === true ? await ownPort() : undefined;
   const issued = issuerPort === undefined ? {} : { operatorIssuer: `http://localhost:${issuerPort}` };
   const instance = developmentInstance({ ...place, ...issued });
   writeInstance(dataDir, instance);
@@ -142,7 +141,7 @@ export async function startInstance(t: Scope, options: InstanceOptions = {}): Pr
   const common = { LOG_LEVEL: "warn", DATABASE_PREFIX: databasePrefix, ...raisedRates, ...options.settings };
   const services: ServiceProcess[] = [];
   const startService = async (settings: Record<string, string> = {}): Promise<ServiceProcess> => {
-    const at = services.length === 0 ? port : await freePort();
+    const at = services.length === 0 ? port : await ownPort();
     const service = await startProcess(t, instance, at, { ...common, ...settings });
     services.push(service);
     return service;
@@ -311,14 +310,6 @@ const clientCredentials = async (instance: Instance, { partners }: DemoAirline):
   };
   const answer = await request(instance.authUrl, { method: "POST", path: "/oauth/token", body });
   return (expectStatus(answer, 200, "getting a partner token").body as { access_token: string }).access_token;
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((listening, reject) => server.once("error", reject).listen(0, host, listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 };
 
 /**

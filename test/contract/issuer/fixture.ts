@@ -1,8 +1,6 @@
 // The issuer in the test's own process, on real documents, with a clock to set and a messaging vendor that keeps what it is given.
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { pino } from "pino";
 import type { Test } from "tap";
 import { seal } from "../../../actors/runtime/seal.ts";
@@ -19,6 +17,7 @@ import { newTotpSecret, totpCode } from "../../../scripts/embedded/issuer/totp.t
 import { putMembership, type User } from "../../../scripts/embedded/issuer/users.ts";
 import { developmentInstance, issuerEnvironment } from "../../../scripts/supervisor/environment.ts";
 import { ensureDevelopmentKeys, newSigningKey } from "../../../scripts/supervisor/keys.ts";
+import { ownPort } from "../../../scripts/supervisor/own-port.ts";
 import { startDocuments, temporaryFolder } from "../../harness/processes.ts";
 
 export const password = "correct horse battery";
@@ -59,20 +58,11 @@ export interface PersonOptions {
   phone?: string;
 }
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-};
-
 export const startIssuerUnderTest = async (t: Test): Promise<IssuerUnderTest> => {
   const dataDir = temporaryFolder(t);
   const [stored, port] = await Promise.all([
     startDocuments(t),
-    freePort(),
+    ownPort(),
     ensureDevelopmentKeys(`${dataDir}/keys`),
   ]);
   const keyFile = `${dataDir}/keys/operator.jwk`;
