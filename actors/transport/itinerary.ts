@@ -108,11 +108,12 @@ export interface Plan {
   seed: string;
 }
 
-/** A new ride, and the first search for it. */
+/** A new ride, and the first search for it. @param impossible why there can be none: it is declined unsought */
 export const plan = (
   itinerary: Itinerary,
   order: Order,
   { direction, origin, wanted, seed }: Plan,
+  impossible?: string,
 ): string => {
   const { now, tenant } = itinerary;
   const segmentId = derivedId(tenant, seedOf(seed), now);
@@ -129,7 +130,8 @@ export const plan = (
     createdAt: now,
   };
   itinerary.tell({ type: "segment.planned", data: { segment: bare } });
-  seek(itinerary, bare, wanted);
+  if (impossible === undefined) seek(itinerary, bare, wanted);
+  else decline(itinerary, bare, impossible);
   return segmentId;
 };
 
@@ -141,6 +143,14 @@ export const seek = (itinerary: Itinerary, segment: Segment, wanted: Wanted): vo
   const sought = waiting(itinerary, attempt, runIdOf(order, segment, attempt, wanted));
   const { segmentId } = segment;
   itinerary.tell({ type: "segment.sought", data: { segmentId, wanted, sought } });
+};
+
+/** Nobody drives it, and the saga does not wait for it: a person hears of it. */
+export const decline = (itinerary: Itinerary, segment: Segment, detail: string): void => {
+  giveUp(itinerary, segment, segment.sought);
+  giveUp(itinerary, segment, segment.seat);
+  const { segmentId } = segment;
+  itinerary.tell({ type: "segment.declined", data: { segmentId, detail, sagaTells: false } });
 };
 
 /** @param seats undefined: there are none */

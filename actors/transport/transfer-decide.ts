@@ -7,6 +7,7 @@ import { type Desk, deskCommands, isDeskCommand, takeFromDesk } from "./desk.ts"
 import {
   ask,
   cancel,
+  decline,
   giveUp,
   Itinerary,
   isOfHolder,
@@ -107,22 +108,33 @@ const bookRide = (itinerary: Itinerary, call: SagaCall): void => {
   ask(itinerary, askedBy("book-ride", call, order.vendor));
 };
 
-const planFor = (itinerary: Itinerary, order: Order, direction: Segment["direction"], at: Date): void => {
+const planFor = (
+  itinerary: Itinerary,
+  order: Order,
+  direction: Segment["direction"],
+  at: Date,
+  impossible?: string,
+): void => {
   const seed = `${order.reference}/${direction}`;
-  plan(itinerary, order, { direction, origin: "saga", wanted: usual(order, at), seed });
+  plan(itinerary, order, { direction, origin: "saga", wanted: usual(order, at), seed }, impossible);
 };
+
+const tooSoon = (departure: string): string =>
+  `The flight that departs at ${departure} leaves too soon for any ride to it.`;
 
 const returnsOf = ({ state }: Itinerary, reference: string): Segment[] =>
   state.segments.filter(
     (segment) => segment.reference === reference && segment.direction === "HOTEL_TO_AIRPORT",
   );
 
-/** Once, whoever was first to want it, and whatever became of it. Nobody is driven back while no flight is known, or to one that has left. */
+/** Once, whoever was first to want it, and whatever became of it. Nobody is driven back while no flight is known. */
 const planReturn = (itinerary: Itinerary, order: Order): void => {
   const { reference, departure, minutesBeforePickup } = order;
   if (departure === undefined || returnsOf(itinerary, reference).length > 0) return;
-  const pickup = pickupBefore(new Date(departure), minutesBeforePickup, itinerary.now);
-  if (pickup !== undefined) planFor(itinerary, order, "HOTEL_TO_AIRPORT", pickup);
+  const at = new Date(departure);
+  const pickup = pickupBefore(at, minutesBeforePickup, itinerary.now);
+  const impossible = pickup === undefined ? tooSoon(departure) : undefined;
+  planFor(itinerary, order, "HOTEL_TO_AIRPORT", pickup ?? at, impossible);
 };
 
 /** The way back that a new flight moves: one that goes, else the last that was declined. */
@@ -161,14 +173,19 @@ const followFlight = (itinerary: Itinerary, { reference, departure, shape }: Fli
   if (order === undefined) throw new NotYet("The ride has not been ordered yet.");
   if (order.releasedAt !== undefined || order.shape >= shape) return;
   itinerary.tell({ type: "transfer.flight-changed", data: { reference, departure, shape } });
-  const pickup = pickupBefore(new Date(departure), order.minutesBeforePickup, itinerary.now);
-  if (pickup === undefined) return;
   const segment = returnToMove(itinerary, reference);
   if (segment === undefined) {
     planReturn(itinerary, itinerary.order(reference) as Order);
     return;
   }
   const { scheduledAt, vehicleType, specialRequirements } = segment;
+  const pickup = pickupBefore(new Date(departure), order.minutesBeforePickup, itinerary.now);
+  if (pickup === undefined) {
+    // One that goes before the flight does is better than none.
+    if (isLive(segment) && scheduledAt >= new Date(departure))
+      decline(itinerary, segment, tooSoon(departure));
+    return;
+  }
   if (isLive(segment) && scheduledAt.getTime() === pickup.getTime()) return;
   seek(itinerary, segment, { scheduledAt: pickup, vehicleType, specialRequirements });
 };

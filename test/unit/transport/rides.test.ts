@@ -117,6 +117,33 @@ t.test("a new flight moves one way back, and orders none beside it", async (t) =
   t.strictSame(back(refused), ["saga declined 22T11:00", "desk pending 22T13:00"], "a replacement alone");
 });
 
+t.test("a flight that leaves too soon for a ride to it is told to a person", async (t) => {
+  const soon = secondsLater(600).toISOString();
+  const depot = await ordered({ departure: soon });
+  t.match(depot.segment(1, "HOTEL_TO_AIRPORT"), { status: "declined", detail: /leaves too soon/ });
+  t.match(depot.segment(1, "AIRPORT_TO_HOTEL"), { status: "booked" }, "the way there is driven all the same");
+  t.strictSame(depot.items, ["transport"]);
+  depot.follow(1, "2026-11-22T16:00:00.000Z", 1);
+  await arriveAtHome(depot);
+  t.strictSame(back(depot), ["saga pending 22T13:00"], "a later flight has it sought");
+
+  const moved = await ordered();
+  moved.follow(1, soon, 1);
+  await arrive(moved);
+  t.match(moved.segment(1, "HOTEL_TO_AIRPORT"), { status: "declined", seat: undefined });
+  t.strictSame(moved.items, ["transport"]);
+  const kept = await ordered({ departure: secondsLater(3 * 3_600).toISOString(), minutesBeforePickup: 100 });
+  kept.now = secondsLater(3_600 + 1_500);
+  kept.follow(1, secondsLater(2 * 3_600).toISOString(), 1);
+  await arrive(kept);
+  t.match(
+    kept.segment(1, "HOTEL_TO_AIRPORT"),
+    { status: "booked" },
+    "one that goes before the flight is kept",
+  );
+  t.strictSame(kept.items, []);
+});
+
 t.test("what is found after its own pickup is nobody's ride", async (t) => {
   const depot = new Depot();
   depot.order(1);
