@@ -1,6 +1,7 @@
 /** Owns whether a hotel could be chosen by hand for groups of a case, asked before anybody chooses: nothing comes of it. */
 import type { Collection, Document } from "mongodb";
-import type { Query } from "../../schemas/command.ts";
+import type { Command, Query } from "../../schemas/command.ts";
+import { requireUnlocked } from "../../schemas/lock.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { Received } from "../runtime/decider.ts";
 import type { ActorContext } from "../runtime/host.ts";
@@ -37,17 +38,17 @@ export const choosable =
     read: (document: Document) => Loaded<WaveState>,
   ) =>
   async (query: Query): Promise<Choosable[]> => {
-    const { caseId, groupIds, ...choice } = query.params as unknown as Asked;
+    const { params, fencingToken, ...asking } = query as Query & Pick<Command, "fencingToken">;
+    const { caseId, groupIds, ...choice } = params as unknown as Asked;
     const found = await newestOf(waves(query.tenant), read, caseId, groupIds);
-    return Promise.all(
+    const now = context.clock.now();
+    const choices = await Promise.all(
       groupIds.map(async (groupId) => {
         const wave = found.get(groupId);
         if (wave === undefined) {
           const detail = `No wave has looked for a room for ${groupId} yet: have its demand approved, and allocate first.`;
           throw new Problem("conflict/state", detail, { state: "NOT_ALLOCATED" });
         }
-        const now = context.clock.now();
-        const { params: _, ...asking } = query;
         const command: Received = {
           ...asking,
           id: "",
@@ -57,10 +58,18 @@ export const choosable =
           data: { groupId, ...choice },
           now,
         };
-        decideOverride(wave.state, command, await gatherOverride(context, command, wave.state));
-        return { groupId, waveId: wave.waveId };
+        return { wave, command, facts: await gatherOverride(context, command, wave.state) };
       }),
     );
+    // A token is of one lock, and the choice is for all the groups: it is asked for once, not of each.
+    const writing = { principal: query.principal, ...(fencingToken === undefined ? {} : { fencingToken }) };
+    requireUnlocked(
+      choices.map(({ facts }) => facts.standing?.lock),
+      writing,
+      now,
+    );
+    for (const { wave, command, facts } of choices) decideOverride(wave.state, command, facts);
+    return choices.map(({ wave: { waveId } }, i) => ({ groupId: groupIds[i] as string, waveId }));
   };
 
 /** One by one, the newest first: a wave of a large aircraft is a large document, and most cases have one or two. */
