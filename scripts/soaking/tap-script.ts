@@ -9,7 +9,7 @@ export const runTapScript = async (
   settings: Record<string, string>,
   signal: AbortSignal,
 ): Promise<string[]> => {
-  const child = spawn(process.execPath, [...process.execArgv, script], {
+  const child = spawn(process.execPath, [script], {
     env: { ...process.env, ...settings, TAP_TIMEOUT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
     signal,

@@ -37,7 +37,8 @@ export async function startScript(options: ScriptOptions): Promise<Running> {
   const logged = logLength(logFile);
   const log = openSync(logFile, "a");
   const { nodeArgs = [], script, args = [] } = options;
-  const child = spawn(process.execPath, [...process.execArgv, ...nodeArgs, script, ...args], {
+  // Not this process's own options: among them may be what it runs, which would start it all over again.
+  const child = spawn(process.execPath, [...nodeArgs, script, ...args], {
     env: { ...options.env, ...parentHoldsStdin },
     stdio: ["pipe", "pipe", log],
     // Ctrl-C at the terminal then reaches the supervisor alone, which stops things in their order.

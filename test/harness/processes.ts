@@ -12,11 +12,6 @@ import type { ProcessEnd, Running } from "../../scripts/supervisor/running.ts";
 import { startScript } from "../../scripts/supervisor/script-process.ts";
 import { mongodbUrl } from "./environment.ts";
 
-// tap's loaders compile what Node runs as it is: with them a service process takes ten times as long to start.
-process.execArgv = process.execArgv.filter(
-  (argument) => !argument.includes("/@tapjs/") && argument !== "--enable-source-maps",
-);
-
 const root = resolve(import.meta.dirname, "../..");
 const stopGraceMs = 3_000;
 const logTailLines = 40;
