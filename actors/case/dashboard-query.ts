@@ -8,6 +8,8 @@ import { gatherParts, type PartialFailure } from "./composition.ts";
 import { type Board, type BoardCase, boardProjection, sectionsOf } from "./dashboard.ts";
 
 const dayMs = 86_400_000;
+/** All in one answer: they are small, and the default of 101 would cost a second one. */
+const batchSize = 5000;
 
 /** @param collection of cases, with its indexes `status`, `airport-status` and `closed` */
 export const dashboardQuery = (context: ActorContext, collection: string) => {
@@ -17,10 +19,16 @@ export const dashboardQuery = (context: ActorContext, collection: string) => {
     const since = new Date(context.clock.now().getTime() - dayMs);
     const [open, closed] = await Promise.all([
       cases
-        .find({ ...reach, status: { $in: ["OPEN", "MANUAL_REVIEW"] } }, { projection: boardProjection })
+        .find(
+          { ...reach, status: { $in: ["OPEN", "MANUAL_REVIEW"] } },
+          { projection: boardProjection, batchSize },
+        )
         .toArray(),
       cases
-        .find({ ...reach, closedAt: { $gte: since } }, { projection: { _id: 1, kind: 1 }, hint: "closed" })
+        .find(
+          { ...reach, closedAt: { $gte: since } },
+          { projection: { _id: 1, kind: 1 }, hint: "closed", batchSize },
+        )
         .toArray(),
     ]);
     return {

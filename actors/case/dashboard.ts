@@ -17,11 +17,14 @@ export const boardProjection = {
   status: 1,
   airport: 1,
   kind: 1,
-  flight: 1,
+  "flight.number": 1,
+  "flight.scheduledDeparture": 1,
   createdAt: 1,
   progress: 1,
   rooms: 1,
-  demands: 1,
+  "demands.state": 1,
+  "demands.roomsRequested": 1,
+  "demands.requestedAt": 1,
 };
 
 /** A case as {@link boardProjection} reads it. */
@@ -36,7 +39,8 @@ export interface BoardCase
 const withoutRoom = "WHFU";
 
 interface CaseSums {
-  stages: Map<Stage, number>;
+  /** How often each letter stands in the progress, by its code. */
+  letters: Uint32Array;
   groups: number;
   groupsWithoutRoom: number;
   requested: number;
@@ -46,16 +50,25 @@ interface CaseSums {
   pending: { rooms: number; requestedAt: Date }[];
 }
 
+/** By a letter's code, as a night has tens of thousands of letters. */
+const bookedLetters = new Set([...bookedStages].map((stage) => stage.charCodeAt(0)));
+const codesMax = 128;
+
+const countOf = (letters: Uint32Array, stages: string): number => {
+  let count = 0;
+  for (let i = 0; i < stages.length; i++) count += letters[stages.charCodeAt(i)] ?? 0;
+  return count;
+};
+
 const sumsOf = ({ progress, rooms, demands }: BoardCase): CaseSums => {
-  const stages = new Map<Stage, number>();
+  const letters = new Uint32Array(codesMax);
   let booked = 0;
-  let groupsWithoutRoom = 0;
   for (let i = 0; i < progress.length; i++) {
-    const stage = progress[i] as Stage;
-    stages.set(stage, (stages.get(stage) ?? 0) + 1);
-    if (bookedStages.includes(stage)) booked += roomsAt(rooms, i);
-    if (withoutRoom.includes(stage)) groupsWithoutRoom += 1;
+    const letter = progress.charCodeAt(i);
+    letters[letter] = (letters[letter] ?? 0) + 1;
+    if (bookedLetters.has(letter)) booked += roomsAt(rooms, i);
   }
+  const groupsWithoutRoom = countOf(letters, withoutRoom);
   let [requested, approved] = [0, 0];
   for (const { state, roomsRequested } of demands) {
     if (state !== "REJECTED") requested += roomsRequested;
@@ -65,7 +78,7 @@ const sumsOf = ({ progress, rooms, demands }: BoardCase): CaseSums => {
     .filter(({ state }) => state === "REQUESTED")
     .map(({ roomsRequested, requestedAt }) => ({ rooms: roomsRequested, requestedAt }));
   const short = Math.max(0, approved - booked);
-  return { stages, groups: progress.length, groupsWithoutRoom, requested, approved, booked, short, pending };
+  return { letters, groups: progress.length, groupsWithoutRoom, requested, approved, booked, short, pending };
 };
 
 export interface Board {
@@ -99,7 +112,7 @@ const caseSections = ({ open, closedLately }: Board, desks: CaseDesk[] | undefin
       drills: open.length - live.length,
     },
     groups: (Object.keys(progressClasses) as Stage[]).flatMap((stage) => {
-      const count = total(({ stages }) => stages.get(stage) ?? 0);
+      const count = total(({ letters }) => countOf(letters, stage));
       return count === 0 ? [] : [{ progress: progressClasses[stage], count }];
     }),
     rooms: {

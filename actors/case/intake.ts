@@ -195,7 +195,6 @@ const registered = (
     source: intake.source,
     airport,
     flight: intake.flight,
-    departureDay: intake.flight.scheduledDeparture.toISOString().slice(0, 10),
     ...(intake.nextFlight === undefined ? {} : { nextFlight: intake.nextFlight }),
     disruption: { ...intake.disruption, ...reasonOf(intake.disruption.reason) },
     createdAt: command.now,

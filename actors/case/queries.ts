@@ -19,7 +19,7 @@ import { airportFilter, requireAirport } from "../runtime/reach.ts";
 import { type Loaded, loadedOf } from "../runtime/store.ts";
 import { policiesNow, toBePlaced } from "./booking.ts";
 import { waveGroupsMax } from "./capacity.ts";
-import { caseList, listProjection } from "./case-list.ts";
+import { caseList, caseListIndexes } from "./case-list.ts";
 import { gatherParts, type PartialFailure } from "./composition.ts";
 import { dashboardQuery } from "./dashboard-query.ts";
 import { freezesQuery } from "./freezes-query.ts";
@@ -31,10 +31,7 @@ export const collection = "cases";
 
 export const caseIndexes = [
   { name: "external-event", key: { externalEventId: 1 }, unique: true },
-  { name: "status", key: { status: 1, _id: -1 } },
-  { name: "airport", key: { airport: 1, _id: -1 } },
-  { name: "airport-status", key: { airport: 1, status: 1, _id: -1 } },
-  { name: "departure-day", key: { departureDay: 1, _id: -1 } },
+  ...caseListIndexes,
   { name: "closed", key: { closedAt: 1 }, sparse: true },
   { name: "demand", key: { "demands.demandId": 1 }, sparse: true },
   { name: "wave", key: { waveId: 1 }, sparse: true },
@@ -223,9 +220,13 @@ export const caseQueries = (context: ActorContext) => {
     /** For the reader of a wave that has not decided yet; null: no case waits for it. */
     "wave-under-way": async ({ tenant, params }: Query) => {
       const waveId = idOf((params as { waveUrn: string }).waveUrn);
-      const found = await cases(tenant).findOne({ waveId }, { projection: listProjection });
+      const found = await cases(tenant).findOne(
+        { waveId },
+        { projection: { awaiting: 1, airport: 1, schemaVersion: 1 } },
+      );
       if (found === null) return null;
-      const { meta, state } = loadedOf<CaseState>(found, { schemaVersion });
+      type Waiting = Pick<CaseState, "awaiting" | "airport">;
+      const { meta, state } = loadedOf<Waiting>(found, { schemaVersion });
       if (state.awaiting?.waveId !== waveId) return null;
       const demandUrn = urn("demand", state.awaiting.demandId as string);
       return { caseUrn: urn("case", meta._id), demandUrn, airport: state.airport };

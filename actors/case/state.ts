@@ -89,8 +89,6 @@ export interface CaseState {
   /** Where the passengers are: scope, policy and search go by it. */
   airport: string;
   flight: Flight;
-  /** The UTC date of its scheduled departure, `YYYY-MM-DD`: what lists of a few days are read by. */
-  departureDay: string;
   nextFlight?: { number: string; scheduledDeparture: Date };
   disruption: {
     type: DisruptionType;

@@ -12,11 +12,26 @@ import type { CaseState, Demand } from "./state.ts";
 
 const iso = (at: Date | undefined): string | undefined => at?.toISOString();
 
+/** What the heads below are made of: nothing that grows with the passengers. */
+export type CaseHead = Pick<
+  CaseState,
+  | "externalEventId"
+  | "kind"
+  | "status"
+  | "airport"
+  | "flight"
+  | "nextFlight"
+  | "disruption"
+  | "createdAt"
+  | "resolvedAt"
+  | "closedAt"
+>;
+
 /** What an operator sees of the case itself. */
 export const caseHead = (
   caseId: string,
   version: number,
-  state: CaseState,
+  state: CaseHead,
   subCaseCount: number,
 ): CaseListItem => ({
   urn: urn("case", caseId),
@@ -129,7 +144,7 @@ export const regroupView = (state: CaseState, { id, version, command }: Reading)
   };
 };
 
-export const partnerHead = (caseId: string, state: CaseState, subCaseCount: number): PartnerCaseListItem => ({
+export const partnerHead = (caseId: string, state: CaseHead, subCaseCount: number): PartnerCaseListItem => ({
   urn: urn("case", caseId),
   externalEventId: state.externalEventId,
   status: state.status,

@@ -1,13 +1,14 @@
 /**
- * Owns the peer of the benchmark `read`: GET /v1/cases/{urn} as a plain Fastify server would have it, one process that
- * asks the documents itself. Same driver and pool, same documents, same joins, same JSON, same token rules; no actors,
- * no correlation, no rate limits, no airport scope beyond the one comparison.
+ * Owns the peer of the benchmarks `read` and `dashboard`: GET /v1/cases/{urn} and GET /v1/cases as a plain Fastify server
+ * would have them, one process that asks the documents itself. Same driver and pool, same documents, same queries, same JSON,
+ * same token rules; no actors, no correlation, no rate limits, no airport scope beyond the one comparison.
  */
 import { readFileSync } from "node:fs";
 import Fastify from "fastify";
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
 import { type Document, MongoClient } from "mongodb";
+import { caseList } from "../../actors/case/case-list.ts";
 import type { CaseState } from "../../actors/case/state.ts";
 import { caseHead } from "../../actors/case/view.ts";
 import type { ReviewItem } from "../../actors/review/state.ts";
@@ -16,7 +17,8 @@ import { loadedOf } from "../../actors/runtime/store.ts";
 import type { SubCaseState } from "../../actors/sub-case/state.ts";
 import { groupView, reservationView } from "../../actors/sub-case/view.ts";
 import type { WaveState } from "../../actors/wave/state.ts";
-import { CaseView } from "../../schemas/case.ts";
+import { CaseListItem, CaseView } from "../../schemas/case.ts";
+import { pageOf } from "../../schemas/page.ts";
 import { idOf, tenantOfId, urn } from "../../schemas/urn.ts";
 import { stopWithParent } from "../supervisor/parent-watch.ts";
 
@@ -73,12 +75,41 @@ const allocationsOf = (documents: Document[]) => {
 
 const app = Fastify();
 
+const bearerOf = async (authorization: string | undefined): Promise<JWTPayload | undefined> => {
+  const token = /^Bearer (.+)$/.exec(authorization ?? "")?.[1];
+  return token === undefined ? undefined : claimsOf(token).catch(() => undefined);
+};
+
+interface ListQuery {
+  status?: string;
+  airport?: string;
+  from?: string;
+  to?: string;
+  cursor?: string;
+  limit?: string;
+}
+
+app.get<{ Querystring: ListQuery }>(
+  "/v1/cases",
+  { schema: { response: { 200: pageOf(CaseListItem, "Cases") } } },
+  async (request, reply) => {
+    const claims = await bearerOf(request.headers.authorization);
+    if (claims === undefined) return reply.code(401).send();
+    const tenant = idOf(String(claims[`${namespace}/airline`]));
+    const { status, airport, limit, ...range } = request.query;
+    const standing = { ...(status && { status }), ...(airport && { airport }) };
+    const cases = client.db(`${DATABASE_PREFIX}_${tenant}`).collection("cases");
+    return caseList(cases, standing, { ...range, limit: Number(limit) }, ({ meta, state }) =>
+      caseHead(meta._id, meta.version, state, state.progress.length),
+    );
+  },
+);
+
 app.get<{ Params: { caseUrn: string } }>(
   "/v1/cases/:caseUrn",
   { schema: { response: { 200: CaseView } } },
   async (request, reply) => {
-    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1];
-    const claims = token === undefined ? undefined : await claimsOf(token).catch(() => undefined);
+    const claims = await bearerOf(request.headers.authorization);
     if (claims === undefined) return reply.code(401).send();
     const caseId = idOf(request.params.caseUrn);
     const tenant = tenantOfId(caseId);

@@ -97,7 +97,9 @@ export class Collection {
     const sort = parseSort(options.sort);
     const plan = planQuery(this.#indexes, filter, sort, options.hint);
     const { skip = 0, limit = 0 } = options;
-    const found = this.#matching(plan, matches, examined);
+    // In order, no more are read than are asked for; all of them count towards a sort.
+    const wanted = plan.isSorted && limit > 0 ? skip + limit : 0;
+    const found = this.#matching(plan, matches, examined, wanted);
     const ordered = plan.isSorted ? found : sortInMemory(found, sort, limit > 0 ? skip + limit : 0);
     let position = 0;
     for (const match of ordered) {
@@ -111,14 +113,16 @@ export class Collection {
     plan: Plan,
     matches: (document: StoredDocument) => boolean,
     examined: Examined,
+    wanted: number,
   ): Generator<Match> {
-    for (const match of this.#candidates(plan, examined)) {
+    for (const match of this.#candidates(plan, examined, wanted)) {
       examined.documents++;
       if (matches(match.document)) yield match;
     }
   }
 
-  *#candidates({ stage, index, ranges, backward }: Plan, examined: Examined): Generator<Match> {
+  /** @param rows about how many will be taken; 0: unknown */
+  *#candidates({ stage, index, ranges, backward }: Plan, examined: Examined, rows: number): Generator<Match> {
     if (stage === "IDHACK") {
       for (const { from } of ranges) {
         const bytes = this.#store.get("documents", this.#documentKey(from));
@@ -131,17 +135,16 @@ export class Collection {
     const seen = index && (index.isMultikey || ranges.length > 1) ? new Set<string>() : undefined;
     for (const { from, to } of ranges) {
       const range = { from: Buffer.concat([prefix, from]), to: Buffer.concat([prefix, to]) };
-      for (const [key, value] of this.#store.scan(index ? "entries" : "documents", range, backward)) {
+      const found = index
+        ? this.#store.scanIndexed(this.#prefix, range, { backward, rows })
+        : this.#store.scan("documents", range, { backward, rows });
+      for (const [key, value] of found) {
         if (stage === "IXSCAN") examined.keys++;
-        if (!index) {
-          yield { idKey: key.subarray(prefix.length), document: new StoredDocument(value) };
-          continue;
-        }
-        const identity = seen && value.toString("latin1");
+        const idKey = index ? key : key.subarray(prefix.length);
+        const identity = seen && idKey.toString("latin1");
         if (identity !== undefined && seen?.has(identity)) continue;
         if (identity !== undefined) seen?.add(identity);
-        const bytes = this.#store.get("documents", this.#documentKey(value));
-        if (bytes) yield { idKey: value, document: new StoredDocument(bytes) };
+        yield { idKey, document: new StoredDocument(value) };
       }
     }
   }
@@ -165,7 +168,7 @@ export class Collection {
     const fields = decode(bytes);
     checkStorable(fields);
     let document = new StoredDocument(bytes);
-    if (document.elements.keys().next().value !== "_id") {
+    if (!document.beginsWith("_id")) {
       const { elements } = document;
       const id = elements.get("_id") ?? encodeElement("_id", new ObjectId());
       const others = [...elements].filter(([name]) => name !== "_id").map(([, element]) => element);

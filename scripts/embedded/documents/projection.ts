@@ -1,9 +1,9 @@
 /** Owns projections: which fields of a document a reply shows; computed fields are refused. */
 import type { Document } from "bson";
+import { DocumentWriter } from "./document-writer.ts";
+import { isNamed, LAYOUT_STEP, layoutOf, TYPE } from "./encoded-fields.ts";
 import { CommandError, notSupported } from "./errors.ts";
 import { splitPath } from "./paths.ts";
-import { encodeElement, joinElements, StoredDocument } from "./stored-document.ts";
-import { isDocument } from "./values.ts";
 
 export type Projection = (bytes: Buffer) => Buffer;
 
@@ -32,7 +32,8 @@ export function compileProjection(specification: Document | undefined): Projecti
   const tree: PathTree = new Map();
   for (const [path] of others) addPath(tree, path);
   if (showsId === including) tree.set("_id", new Map());
-  return (bytes) => project(new StoredDocument(bytes), tree, including);
+  const branches = branchesOf(tree);
+  return (bytes) => writer.build(() => writeShown(bytes, 0, branches, including));
 }
 
 function addPath(tree: PathTree, path: string): void {
@@ -50,35 +51,72 @@ function addPath(tree: PathTree, path: string): void {
   }
 }
 
-function project(document: StoredDocument, tree: PathTree, including: boolean): Buffer {
-  const elements: Uint8Array[] = [];
-  for (const [name, element] of document.elements) {
-    const branch = tree.get(name);
-    if (branch === undefined || branch.size === 0) {
-      if ((branch !== undefined) === including) elements.push(element);
-      continue;
-    }
-    const pruned = prune(document.field(name), branch, including);
-    if (pruned !== undefined) elements.push(encodeElement(name, pruned));
-  }
-  return joinElements(elements);
+/** A tree as it is walked: a branch without branches of its own is a named path's end. */
+interface Branch {
+  name: string;
+  branches: readonly Branch[];
 }
 
-/** The shown part of a value under a path that goes on; undefined when nothing of it is shown. */
-function prune(value: unknown, tree: PathTree, including: boolean): unknown {
-  if (Array.isArray(value)) {
-    return value.map((element) => prune(element, tree, including)).filter((element) => element !== undefined);
-  }
-  if (!isDocument(value)) return including ? undefined : value;
-  const shown: Document = {};
-  for (const [name, inner] of Object.entries(value)) {
-    const branch = tree.get(name);
-    if (branch === undefined || branch.size === 0) {
-      if ((branch !== undefined) === including) shown[name] = inner;
+const branchesOf = (tree: PathTree): Branch[] =>
+  [...tree].map(([name, inner]) => ({ name, branches: branchesOf(inner) }));
+
+const writer = new DocumentWriter();
+
+/** Writes what is shown of the elements of the document at `start`; neighbours go in one piece. */
+function writeShown(bytes: Buffer, start: number, branches: readonly Branch[], including: boolean): void {
+  const layout = layoutOf(bytes, start);
+  let [from, to] = [0, 0];
+  for (let i = 0; i < layout.length; i += LAYOUT_STEP) {
+    const [at, nul, end] = [layout[i]!, layout[i + 1]!, layout[i + 2]!];
+    const branch = branches.find(({ name }) => isNamed(bytes, at + 1, nul, name));
+    if (branch === undefined || branch.branches.length === 0) {
+      if ((branch !== undefined) !== including) continue;
+      if (to !== at) {
+        writer.copy(bytes, from, to);
+        from = at;
+      }
+      to = end;
       continue;
     }
-    const pruned = prune(inner, branch, including);
-    if (pruned !== undefined) shown[name] = pruned;
+    writer.copy(bytes, from, to);
+    [from, to] = [end, end];
+    writePart(
+      { bytes, type: bytes[at]!, from: nul + 1, to: end },
+      bytes.toString("utf8", at + 1, nul),
+      branch,
+      including,
+    );
   }
-  return shown;
+  writer.copy(bytes, from, to);
+}
+
+/** A value in encoded form. */
+interface Encoded {
+  bytes: Buffer;
+  /** BSON's. */
+  type: number;
+  from: number;
+  to: number;
+}
+
+/** Writes the shown part of a value under a path that goes on; false when nothing of it is shown. */
+function writePart(value: Encoded, name: string, branch: Branch, including: boolean): boolean {
+  const { bytes, type, from, to } = value;
+  if (type === TYPE.document) {
+    writer.nested("document", name, () => writeShown(bytes, from, branch.branches, including));
+    return true;
+  }
+  if (type !== TYPE.array) {
+    if (!including) writer.element(type, name, bytes, from, to);
+    return !including;
+  }
+  writer.nested("array", name, () => {
+    const layout = layoutOf(bytes, from);
+    let position = 0;
+    for (let i = 0; i < layout.length; i += LAYOUT_STEP) {
+      const element = { bytes, type: bytes[layout[i]!]!, from: layout[i + 1]! + 1, to: layout[i + 2]! };
+      if (writePart(element, String(position), branch, including)) position++;
+    }
+  });
+  return true;
 }

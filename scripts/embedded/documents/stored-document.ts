@@ -1,5 +1,6 @@
 /** Owns a document in its stored form: reads and replaces single top-level fields without decoding the others. */
-import { type Document, deserialize, onDemand, serialize } from "bson";
+import { type Document, deserialize, serialize } from "bson";
+import { isNamed, LAYOUT_STEP, layoutOf, simpleValue, TYPE } from "./encoded-fields.ts";
 import { CommandError } from "./errors.ts";
 
 export const DOCUMENT_SIZE_BYTES_MAX = 16 * 1024 * 1024;
@@ -63,26 +64,39 @@ export function checkSize(bytes: Uint8Array): void {
 export class StoredDocument implements FieldReader {
   readonly bytes: Buffer;
   readonly #decoded = new Map<string, unknown>();
-  #elements: Map<string, Buffer> | undefined;
+  #layout: readonly number[] | undefined;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
   }
 
+  /** See {@link layoutOf}. */
+  get layout(): readonly number[] {
+    this.#layout ??= layoutOf(this.bytes);
+    return this.#layout;
+  }
+
+  /** Whether this is the name of its first field. */
+  beginsWith(name: string): boolean {
+    const [start, nul] = this.layout;
+    return start !== undefined && nul !== undefined && isNamed(this.bytes, start + 1, nul, name);
+  }
+
   /** Each field's encoded element, in stored order. */
   get elements(): ReadonlyMap<string, Buffer> {
-    if (this.#elements) return this.#elements;
-    this.#elements = new Map();
-    for (const [, nameOffset, nameLength, valueOffset, length] of onDemand.parseToElements(this.bytes)) {
-      const name = this.bytes.toString("utf8", nameOffset, nameOffset + nameLength);
-      this.#elements.set(name, this.bytes.subarray(nameOffset - 1, valueOffset + length));
+    const { bytes, layout } = this;
+    const elements = new Map<string, Buffer>();
+    for (let i = 0; i < layout.length; i += LAYOUT_STEP) {
+      const start = layout[i]!;
+      elements.set(bytes.toString("utf8", start + 1, layout[i + 1]!), bytes.subarray(start, layout[i + 2]!));
     }
-    return this.#elements;
+    return elements;
   }
 
   /** The same object on each call: not to be changed by the caller. */
   field(name: string): unknown {
-    if (this.#decoded.has(name)) return this.#decoded.get(name);
+    const known = this.#decoded.get(name);
+    if (known !== undefined || this.#decoded.has(name)) return known;
     const value = this.decodeField(name);
     this.#decoded.set(name, value);
     return value;
@@ -90,20 +104,29 @@ export class StoredDocument implements FieldReader {
 
   /** A copy of its own, which the caller may change. */
   decodeField(name: string): unknown {
-    const element = this.elements.get(name);
-    return element && decode(joinElements([element]))[name];
+    const { bytes, layout } = this;
+    // From the end: of a name that stands twice the last one counts, as for bson.
+    for (let i = layout.length - LAYOUT_STEP; i >= 0; i -= LAYOUT_STEP) {
+      const [start, nul, end] = [layout[i]!, layout[i + 1]!, layout[i + 2]!];
+      if (!isNamed(bytes, start + 1, nul, name)) continue;
+      const type = bytes[start]!;
+      if (type === TYPE.document) return decode(bytes.subarray(nul + 1, end));
+      const value = simpleValue(bytes, type, nul + 1, end);
+      return value === undefined ? decode(joinElements([bytes.subarray(start, end)]))[name] : value;
+    }
+    return undefined;
   }
 
   /** This document with the named fields replaced, removed (absent from `fields`) or, if new, appended in order. */
   withFields(names: ReadonlySet<string>, fields: Document): Buffer {
+    const stored = this.elements;
     const elements: Uint8Array[] = [];
-    for (const [name, element] of this.elements) {
+    for (const [name, element] of stored) {
       if (!names.has(name)) elements.push(element);
       else if (fields[name] !== undefined) elements.push(encodeElement(name, fields[name]));
     }
     for (const name of Object.keys(fields)) {
-      if (!this.elements.has(name) && fields[name] !== undefined)
-        elements.push(encodeElement(name, fields[name]));
+      if (!stored.has(name) && fields[name] !== undefined) elements.push(encodeElement(name, fields[name]));
     }
     return joinElements(elements);
   }

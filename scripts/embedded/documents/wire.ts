@@ -1,6 +1,7 @@
 /** Owns MongoDB's wire protocol: frames, OP_MSG with document sequences, the OP_QUERY handshake, replies. */
 import type { Document } from "bson";
-import { decode, encodeElement, joinElements } from "./stored-document.ts";
+import { DocumentWriter } from "./document-writer.ts";
+import { decode, encodeElement } from "./stored-document.ts";
 
 export const MESSAGE_SIZE_BYTES_MAX = 48_000_000;
 
@@ -136,26 +137,22 @@ export interface Reply {
   [field: string]: unknown;
 }
 
-const TYPE_DOCUMENT = 3;
-const TYPE_ARRAY = 4;
-const wrap = (type: number, name: string, bytes: Uint8Array): Buffer =>
-  Buffer.concat([Buffer.from([type]), Buffer.from(`${name}\0`), bytes]);
+const writer = new DocumentWriter();
 
 /** Encodes a reply whose fields, or `cursor`'s fields, may be encoded already. */
-export function encodeReply(reply: Reply): Buffer {
-  return joinElements(
-    Object.entries(reply)
-      .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => {
-        if (value instanceof EncodedDocument) return wrap(TYPE_DOCUMENT, name, value.bytes);
-        if (value instanceof EncodedArray) {
-          const elements = value.documents.map((document, i) => wrap(TYPE_DOCUMENT, String(i), document));
-          return wrap(TYPE_ARRAY, name, joinElements(elements));
-        }
-        if (name === "cursor") return wrap(TYPE_DOCUMENT, name, encodeReply(value as Reply));
-        return encodeElement(name, value);
-      }),
-  );
+export const encodeReply = (reply: Reply): Buffer => writer.build(() => writeFields(reply));
+
+function writeFields(fields: Reply): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    if (value instanceof EncodedDocument) writer.document(name, value.bytes);
+    else if (value instanceof EncodedArray) {
+      writer.nested("array", name, () => {
+        for (const [i, document] of value.documents.entries()) writer.document(String(i), document);
+      });
+    } else if (name === "cursor") writer.nested("document", name, () => writeFields(value as Reply));
+    else writer.copy(encodeElement(name, value));
+  }
 }
 
 let lastReplyId = 0;

@@ -259,6 +259,44 @@ t.test("projections", async (t) => {
   for (const [projection, shown] of cases) {
     t.strictSame(await collection.findOne({}, { projection }), shown, JSON.stringify(projection));
   }
+  const odd = {
+    _id: 2,
+    ab: "",
+    a: new Date(-1),
+    é: { è: "ü", e: null },
+    abc: 1.5,
+    l: [
+      ...Array.from({ length: 12 }, (_, i) => ({ x: i, y: first })),
+      "z",
+      [7, [{ x: long("8"), y: 1.5 }]],
+      {},
+    ],
+  };
+  await collection.insertOne(odd as Document);
+  const shownOdd: [projection: Document, shown: Document][] = [
+    [{ a: 1 }, { _id: 2, a: odd.a }],
+    [
+      { ab: 1, abc: 1 },
+      { _id: 2, ab: "", abc: odd.abc },
+    ],
+    [
+      { é: 0, l: 0, a: 0 },
+      { _id: 2, ab: "", abc: odd.abc },
+    ],
+    [{ "é.è": 1 }, { _id: 2, é: { è: "ü" } }],
+    [
+      { "é.è": 0, l: 0, abc: 0 },
+      { _id: 2, ab: "", a: odd.a, é: { e: null } },
+    ],
+    [{ "l.x": 1, _id: 0 }, { l: [...Array.from({ length: 12 }, (_, i) => ({ x: i })), [[{ x: 8 }]], {}] }],
+    [
+      { "l.y": 0, a: 0, ab: 0, abc: 0, é: 0 },
+      { _id: 2, l: [...Array.from({ length: 12 }, (_, i) => ({ x: i })), "z", [7, [{ x: 8 }]], {}] },
+    ],
+  ];
+  for (const [projection, shown] of shownOdd) {
+    t.strictSame(await collection.findOne({ _id: 2 }, { projection }), shown, JSON.stringify(projection));
+  }
   t.equal((await errorOf(collection.findOne({}, { projection: { a: 1, b: 0 } }))).code, 31254);
   const mixed = await errorOf(collection.findOne({}, { projection: { a: 0, b: 1 } }));
   t.equal(mixed.code, kind === "documentdb" ? 31254 : 31253);

@@ -194,6 +194,32 @@ t.test("the planner", async (t) => {
   );
 });
 
+t.test("large documents come by their index whole and in order", async (t) => {
+  const { database } = await openDocuments(t);
+  const collection = database.collection<AnyDocument>("large");
+  await collection.createIndex({ n: 1 }, { name: "n" });
+  const sizes = Array.from({ length: 60 }, (_, i) => (i % 7 === 0 ? 700_000 : 2000 + i));
+  // Stored in another order than the index's.
+  const order = sizes.map((_, i) => (i * 23) % sizes.length);
+  await collection.insertMany(order.map((n) => ({ _id: `d${n}`, n, text: "x".repeat(sizes[n] as number) })));
+  for (const direction of [1, -1] as const) {
+    const found = await collection.find({}, { hint: "n" }).sort({ n: direction }).toArray();
+    const told = found.map(({ n, text }) => [n, text.length]);
+    const stands = sizes.map((size, n) => [n, size]);
+    t.strictSame(told, direction === 1 ? stands : stands.reverse());
+  }
+  const some = await collection
+    .find({ n: { $gt: 40 } }, { projection: { n: 1 } })
+    .sort({ n: 1 })
+    .skip(3)
+    .limit(12)
+    .toArray();
+  t.strictSame(
+    some,
+    Array.from({ length: 12 }, (_, i) => ({ _id: `d${i + 44}`, n: i + 44 })),
+  );
+});
+
 t.test("arrays in indexes", async (t) => {
   const { database, kind } = await openDocuments(t);
   const collection = database.collection<AnyDocument>("multikey");
