@@ -11,7 +11,7 @@ import { Problem } from "../../schemas/problems.ts";
 import { causedId, freshSecret, freshUuid } from "../runtime/clock.ts";
 import type { ActorContext, CommandFunction } from "../runtime/host.ts";
 import type { Begin } from "./decide.ts";
-import { checkedBy } from "./input.ts";
+import { checkedBy } from "../runtime/input.ts";
 import { showPartner } from "./queries.ts";
 import { hashOf } from "./secrets.ts";
 import type { Attributes } from "./state.ts";
