@@ -4,10 +4,12 @@ import type { Logger } from "pino";
 import type { Config } from "../config/config.ts";
 import type { Streams } from "../streams/connection.ts";
 import type { LiveTenantDirectory } from "../streams/tenant-directory.ts";
+import { agentActor } from "./agent/service.ts";
 import { auditActor } from "./audit/service.ts";
 import { caseActor } from "./case/service.ts";
 import { contractActor } from "./contract/service.ts";
 import { identityActor } from "./identity/service.ts";
+import { messageActor } from "./message/service.ts";
 import { metricsActor } from "./metrics/service.ts";
 import { policyActor } from "./policy/service.ts";
 import { reviewActor } from "./review/service.ts";
@@ -34,7 +36,9 @@ export const actorFactories: Readonly<Record<string, ActorFactory>> = {
   wave: waveActor,
   review: reviewActor,
   transport: transportActor,
+  message: messageActor,
   webhook: webhookActor,
+  agent: agentActor,
   "vendor-adapter": vendorAdapterActor,
 };
 

@@ -16,6 +16,7 @@ import {
   ratePairOf,
   singleRateOf,
 } from "./limits.ts";
+import { type MailServer, mailServerForm, mailServerOf } from "./mail-server.ts";
 import { parseSigningKeys, type SigningAlgorithm } from "./signing-keys.ts";
 
 const Url = Type.String({ format: "uri", maxLength: 500 });
@@ -144,6 +145,28 @@ export const Environment = Type.Object({
     description: "Shortens the delays of the retry schedule in tests.",
   }),
   VENDOR_TIMEOUT_MS: Type.Integer({ minimum: 50, maximum: 60_000, default: 8000 }),
+  SMTP_URL: Type.Optional(
+    Type.String({
+      pattern: mailServerForm,
+      maxLength: 500,
+      description:
+        "The mail server that carries e-mail to passengers, `smtp://user:password@host:587` (TLS where it is offered; `?requireTLS=true`: or no mail) or `smtps://…:465`. Default: e-mail goes to the airline's message vendor.",
+    }),
+  ),
+  SMTP_FROM: Type.Optional(
+    Type.String({
+      format: "email",
+      maxLength: 254,
+      description: "Who mails come from; the airline's name stands before it. Needed with SMTP_URL.",
+    }),
+  ),
+  SMTP_CA_FILE: Type.Optional(
+    Type.String({
+      ...File,
+      description:
+        "Certificates (PEM) of the authority behind the mail server's, where it is not one that everybody knows.",
+    }),
+  ),
   HOTEL_SEARCH_MS: Type.Integer({
     minimum: 50,
     maximum: 10_000,
@@ -229,6 +252,8 @@ export interface Config extends Readonly<Environment> {
   /** 32 bytes. */
   readonly sealKey: Buffer;
   readonly captchaSecret: string | undefined;
+  /** Undefined: no mail server. */
+  readonly mail: MailServer | undefined;
   readonly rates: Rates;
   readonly loginAttempts: { readonly address: AttemptLimit; readonly pnr: AttemptLimit };
   /** Undefined: none. */
@@ -289,6 +314,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     sealKey: readSealKey(settings.SEAL_KEY_FILE),
     captchaSecret:
       settings.CAPTCHA_SECRET_FILE && readText("CAPTCHA_SECRET_FILE", settings.CAPTCHA_SECRET_FILE),
+    mail: readMailServer(settings),
     rates: ratesOf(settings),
     loginAttempts: {
       address: attemptLimitOf(settings.LOGIN_ATTEMPTS_ADDRESS),
@@ -296,6 +322,19 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     },
     trustedProxies: readProxies(settings.TRUSTED_PROXIES),
   });
+};
+
+/** @throws ConfigError when half of it is set, or it is no address */
+const readMailServer = ({ SMTP_URL, SMTP_FROM, SMTP_CA_FILE }: Environment): MailServer | undefined => {
+  if (SMTP_URL === undefined && SMTP_FROM === undefined) return undefined;
+  if (SMTP_URL === undefined || SMTP_FROM === undefined)
+    throw new ConfigError(`Configuration: ${SMTP_URL === undefined ? "SMTP_URL" : "SMTP_FROM"}: is missing`);
+  const ca = SMTP_CA_FILE && readText("SMTP_CA_FILE", SMTP_CA_FILE);
+  try {
+    return mailServerOf(SMTP_URL, SMTP_FROM, ca);
+  } catch (error) {
+    throw new ConfigError(`Configuration: SMTP_URL: ${(error as Error).message}`);
+  }
 };
 
 const ratesOf = (settings: Environment): Rates => ({

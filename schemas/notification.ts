@@ -1,21 +1,151 @@
-/** Owns the wire shape of a message that was sent to a passenger, as its readers see it: never the whole address. */
+/** Owns the wire shapes of messages to passengers (contract, "Notifications"): the log, sending by hand, what passengers see of it; never a whole address. */
 import Type, { type Static } from "typebox";
-import { channels, Timestamp } from "./vocabulary.ts";
+import { CaseKind } from "./drill.ts";
+import { Urn } from "./urn.ts";
+import { channels, GroupId, languages, Reason, Timestamp } from "./vocabulary.ts";
 
-export const notificationTemplates = ["offer-ready", "stay-changed"] as const;
+/** What people may have sent; none takes a word of theirs. */
+export const manualTemplates = [
+  "offer-ready",
+  "voucher-issued",
+  "stay-changed",
+  "hotel-changed",
+  "transport-updated",
+  "offer-withdrawn",
+  "welcome",
+] as const;
+/** `magic-link` is the service's own: whoever has its link is logged in. */
+export const notificationTemplates = [...manualTemplates, "magic-link"] as const;
 export type NotificationTemplate = (typeof notificationTemplates)[number];
+
+export const notificationStatuses = [
+  "QUEUED",
+  "SENT",
+  "DELIVERED",
+  "BOUNCED",
+  "FAILED",
+  "SUPPRESSED",
+] as const;
+export type NotificationStatus = (typeof notificationStatuses)[number];
+
+const Recipient = Type.String({
+  description: "Enough of the number or address to know it by.",
+  examples: ["•••0142", "a•••@example.com"],
+});
+const ChannelField = Type.Enum([...channels]);
+const TemplateField = Type.Enum([...notificationTemplates], { description: "What it was about." });
 
 export const NotificationView = Type.Object(
   {
-    channel: Type.Enum([...channels]),
-    template: Type.Enum([...notificationTemplates], { description: "What it was about." }),
-    status: Type.Enum(["SENT"], { description: "SENT: taken by the carrier." }),
-    recipient: Type.String({
-      description: "Enough of the number or address to know it by.",
-      examples: ["•••0142", "a•••@example.com"],
+    channel: ChannelField,
+    template: TemplateField,
+    status: Type.Enum(["SENT", "DELIVERED", "BOUNCED"], {
+      description: "SENT: taken by the carrier. BOUNCED: it did not arrive.",
     }),
+    recipient: Recipient,
     sentAt: Timestamp,
   },
   { title: "Notification" },
 );
 export type NotificationView = Static<typeof NotificationView>;
+
+const StatusField = Type.Enum([...notificationStatuses], {
+  description:
+    "QUEUED until the carrier has taken it (SENT). DELIVERED, BOUNCED: as the carrier told later. FAILED: not taken, or nobody to send it to. SUPPRESSED: the recipient has opted out of the channel.",
+});
+
+const NotificationAttempt = Type.Object({
+  channel: ChannelField,
+  recipient: Recipient,
+  status: StatusField,
+  at: Type.String({ ...Timestamp, description: "Of that status." }),
+  repliedAt: Type.Optional(Timestamp),
+  detail: Type.Optional(Type.String({ description: "Why it was not sent, or did not arrive." })),
+});
+
+export const NotificationRecord = Type.Object(
+  {
+    urn: Urn("message"),
+    caseUrn: Urn("case"),
+    subCaseUrn: Urn("sub-case"),
+    groupId: Type.String(),
+    passengerUrn: Type.Optional(
+      Type.String({
+        ...Urn("passenger"),
+        description: "Whose number or address it goes to. Absent: nobody's.",
+      }),
+    ),
+    kind: Type.Optional(CaseKind),
+    templateId: TemplateField,
+    language: Type.Enum([...languages]),
+    channel: Type.Optional(
+      Type.Enum([...channels], { description: "The one tried last. Absent: there was none to try." }),
+    ),
+    recipient: Type.Optional(Recipient),
+    status: StatusField,
+    attempts: Type.Array(NotificationAttempt, {
+      description: "One for each number or address tried, in their order: SMS, WhatsApp, e-mail.",
+    }),
+    queuedAt: Timestamp,
+    sentAt: Type.Optional(Timestamp),
+    requestedBy: Type.Optional(
+      Type.String({ description: "Who has sent it by hand. Absent: the service itself." }),
+    ),
+    reason: Type.Optional(Type.String()),
+  },
+  { title: "NotificationRecord" },
+);
+export type NotificationRecord = Static<typeof NotificationRecord>;
+
+export const SendNotificationBody = Type.Object(
+  {
+    templateId: Type.Enum([...manualTemplates], {
+      description: "What to tell. The words are the template's; none of yours are taken.",
+      examples: ["voucher-issued"],
+    }),
+    groupIds: Type.Optional(
+      Type.Array(GroupId, {
+        minItems: 1,
+        maxItems: 1500,
+        uniqueItems: true,
+        description: "One message each. With neither groups nor passengers: every group of the case.",
+      }),
+    ),
+    passengerUrns: Type.Optional(
+      Type.Array(Urn("passenger"), {
+        minItems: 1,
+        maxItems: 500,
+        uniqueItems: true,
+        description: "One message each, to that passenger alone. Not with `groupIds`.",
+      }),
+    ),
+    channels: Type.Optional(
+      Type.Array(ChannelField, {
+        minItems: 1,
+        maxItems: 3,
+        uniqueItems: true,
+        description: "In which to try it, in the order SMS, WhatsApp, e-mail. Default: all.",
+      }),
+    ),
+    reason: Reason,
+  },
+  { title: "SendNotification" },
+);
+export type SendNotificationBody = Static<typeof SendNotificationBody>;
+
+const Skipped = Type.Object({
+  groupId: Type.String(),
+  passengerUrn: Type.Optional(Urn("passenger")),
+  detail: Type.String(),
+});
+
+export const NotificationsSent = Type.Object(
+  {
+    caseUrn: Urn("case"),
+    messages: Type.Array(NotificationRecord),
+    skipped: Type.Array(Skipped, { description: "Who has nothing that the template tells of." }),
+    correlationUrn: Type.String(),
+  },
+  { title: "NotificationsSent" },
+);
+export type NotificationsSent = Static<typeof NotificationsSent>;

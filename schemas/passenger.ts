@@ -81,10 +81,12 @@ export const needsOf = (passengers: readonly Passenger[]): AccessNeed[] =>
 
 const isNeed = (text: string): text is AccessNeed => (accessNeeds as readonly string[]).includes(text);
 
+/** The first that we write in, of languages as airlines have them (`pt-BR`, `EN`); undefined: none of them. */
+export const knownLanguage = (wanted: readonly (string | undefined)[]): Language | undefined =>
+  wanted
+    .map((language) => language?.slice(0, 2).toLowerCase() ?? "")
+    .find((language): language is Language => (languages as readonly string[]).includes(language));
+
 /** The first passenger's known language, else English. */
-export const languageOf = (passengers: readonly Passenger[]): Language => {
-  const wanted = passengers.map(({ contact }) => contact.language?.slice(0, 2).toLowerCase());
-  return (
-    (wanted.find((language) => (languages as readonly string[]).includes(language ?? "")) as Language) ?? "en"
-  );
-};
+export const languageOf = (passengers: readonly Passenger[]): Language =>
+  knownLanguage(passengers.map(({ contact }) => contact.language)) ?? "en";

@@ -72,7 +72,14 @@ export const ReviewItemView = Type.Object(
         fields: Type.Optional(Type.Array(Type.String())),
         value: Type.Optional(Type.Unknown()),
         source: Type.Enum(["agent"]),
+        agentActionUrn: Type.Optional(
+          Type.String({
+            ...Urn("agent-action"),
+            description: "What a supervisor approves, rejects, executes.",
+          }),
+        ),
       }),
+      { description: "The agent's best three, the most viable first." },
     ),
     assignedTo: Type.Optional(Type.String({ description: "User URN." })),
     origin: Type.Optional(Type.String({ description: "The step or person that raised it." })),

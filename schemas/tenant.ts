@@ -1,5 +1,6 @@
 /** Owns the form of what an airline is registered with; provisioning is the platform's, so no surface shows it. */
 import Type, { type Static } from "typebox";
+import { languages } from "./vocabulary.ts";
 
 /** IATA (two characters) or ICAO (three) designator. */
 export const airlineCodePattern = "^[A-Z0-9]{2,3}$";
@@ -12,6 +13,12 @@ export const RegisterTenant = Type.Object({
     uniqueItems: true,
   }),
   homeCountry: Type.String({ pattern: "^[A-Z]{2}$", description: "ISO 3166-1 alpha-2." }),
+  language: Type.Optional(
+    Type.Enum([...languages], {
+      description:
+        "What its passengers are written in who have none of their own that we write. Default: English.",
+    }),
+  ),
 });
 export type RegisterTenant = Static<typeof RegisterTenant>;
 

@@ -57,7 +57,12 @@ export interface VendorChoice {
   /** The most passengers in one vehicle of the transport vendor's. */
   vehicleSeats?: Record<VehicleType, number>;
   message?: string;
+  /** Who carries e-mail, where it is not `message`. */
+  email?: string;
 }
+
+/** Built in where a mail server is configured: carries e-mail, and nothing else. */
+export const smtpVendor = "smtp";
 
 /** A configured vendor as administrators see it: never its key. */
 export interface VendorView {

@@ -42,17 +42,26 @@ const checkTenant = checkedBy(RegisterTenant);
 const checkSla = checkedBy(SetReviewSla);
 const code = new RegExp(airlineCodePattern);
 
-const tenantOf = ({ _id, name, passengerHosts = [], homeCountry, reviewSla }: TenantDocument): Tenant => ({
+const tenantOf = ({
+  _id,
+  name,
+  passengerHosts = [],
+  homeCountry,
+  language,
+  reviewSla,
+}: TenantDocument): Tenant => ({
   code: _id,
   name,
   passengerHosts,
   homeCountry,
+  ...(language === undefined ? {} : { language }),
   ...(reviewSla === undefined ? {} : { reviewSla }),
 });
-const profileOf = ({ name, passengerHosts, homeCountry, reviewSla }: Profile): Profile => ({
+const profileOf = ({ name, passengerHosts, homeCountry, language, reviewSla }: Profile): Profile => ({
   name,
   ...(passengerHosts === undefined ? {} : { passengerHosts }),
   homeCountry,
+  ...(language === undefined ? {} : { language }),
   ...(reviewSla === undefined ? {} : { reviewSla }),
 });
 
@@ -81,11 +90,12 @@ export class TenantRegister {
         errors: [{ pointer: "/code", detail: "not an airline code" }],
       });
     }
-    const { name, passengerHosts, homeCountry } = checkTenant(command.data);
+    const { name, passengerHosts, homeCountry, language } = checkTenant(command.data);
     const wanted: Profile = {
       name,
       ...(passengerHosts.length === 0 ? {} : { passengerHosts }),
       homeCountry,
+      ...(language === undefined ? {} : { language }),
     };
     return this.#change(command, (found) =>
       profileOf({ ...wanted, ...(found?.reviewSla === undefined ? {} : { reviewSla: found.reviewSla }) }),

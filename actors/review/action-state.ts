@@ -14,6 +14,8 @@ export interface Asked {
 
 export interface ReviewAction {
   actionId: string;
+  /** Of the command that began it: whoever sent it tells its outcome from others' by that. Absent: not noted at the time. */
+  commandId?: string;
   kind: ReviewActionKind;
   /** In whose name other actors are asked to carry it out. */
   by: Principal;

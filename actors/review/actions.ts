@@ -155,6 +155,7 @@ export const beginAction = (
   );
   const action: ReviewAction = {
     actionId: actionIdOf(command),
+    commandId: command.id,
     kind: actionVerbs[actionOf(command) as ActionVerb],
     by: command.principal,
     at: command.now,

@@ -16,6 +16,7 @@ import {
   requireNotAnothers,
   type Targets,
 } from "./actions.ts";
+import { noteRecommendations } from "./recommendations.ts";
 import { type GroupSettled, groupSettled, noteHoused } from "./settling.ts";
 import { deadlineAfter, raised } from "./sla.ts";
 import { evolveReview, type ReviewEvent, type ReviewItem } from "./state.ts";
@@ -87,6 +88,8 @@ export const decideReview = (
         settle: (after, groupId) => groupSettled(after, command, groupId),
         reinstated: reinstated(state, command, sla),
       });
+    case "review.note-recommendations":
+      return noteRecommendations(state, command);
     case "review.breach-sla":
       return breachSla(state, command as Received<{ dueAt: string }>, terms);
     default:

@@ -90,7 +90,9 @@ export const reviewQueries = (context: ActorContext) => {
       const reach = airportFilter(principal, undefined);
       const filter = { status: { $in: ["OPEN", "CLAIMED"] }, kind: { $exists: false }, ...reach };
       const projection = { _id: 0, caseId: 1, category: 1, priority: 1, dueAt: 1, overdue: 1 };
-      const found = await collectionOf(tenant).find(filter, { projection, hint: "status" }).toArray();
+      const found = await collectionOf(tenant)
+        .find(filter, { projection, hint: "status", batchSize: 5000 })
+        .toArray();
       return desksOf(found as unknown as OnDesk[], context.clock.now());
     },
 

@@ -4,7 +4,8 @@ import { type OpenReview, type ReviewSettled, reviewSlaDefault } from "../../sch
 import { urn } from "../../schemas/urn.ts";
 import { causedId } from "../runtime/clock.ts";
 import type { AuditNote, Change, Decider, Outgoing, Received, Timer } from "../runtime/decider.ts";
-import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
+import type { Actor, ActorContext, AnyDecider, CommandFunction } from "../runtime/host.ts";
+import { rehearse } from "../runtime/rehearse.ts";
 import { type ReviewAction, stateOf } from "./action-state.ts";
 import { actionOf, actionVerbs, gatherTargets } from "./actions.ts";
 import { carryOut } from "./carry-out.ts";
@@ -31,9 +32,12 @@ export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
     "note-group-housed",
     "withdraw",
     "reinstate",
+    "note-recommendations",
     "breach-sla",
   ],
   indexes: reviewIndexes,
+  // What the agent proposes is no change that an operator would have to look at again before acting.
+  technical: new Set(["review.recommended"]),
   locate: ({ name, data }) => (name === "review.open" ? { _id: reviewIdOf(data as OpenReview) } : undefined),
   create: ({ name, data }) => (name === "review.open" ? reviewIdOf(data as OpenReview) : undefined),
   decide: decideReview,
@@ -89,7 +93,9 @@ const announced = (
       case "review.action-begun":
         return { action: event.data.kind, by: event.data.by.urn };
       case "review.action-noted":
-        return { action: actionNamed(item, event.data.actionId)?.kind, groups: event.data.groups };
+        return actionTold(actionNamed(item, event.data.actionId), event.data.groups);
+      case "review.recommended":
+        return { recommendations: event.data.recommendations.length };
       case "review.escalated":
         return {
           raised: event.data.raised !== undefined,
@@ -117,6 +123,14 @@ const announced = (
   return [{ to: "internal", type: event.type, id, caseId, data }];
 };
 
+/** What has been told of its groups just now, and how the action as a whole stands after it. */
+const actionTold = (action: ReviewAction | undefined, groups: ReviewAction["groups"]) => ({
+  action: action?.kind,
+  groups,
+  ...(action === undefined ? {} : { state: stateOf(action) }),
+  ...(action?.commandId === undefined ? {} : { commandId: action.commandId }),
+});
+
 const actionNamed = ({ actions = [] }: ReviewItem, actionId: string) =>
   actions.find((action) => action.actionId === actionId);
 
@@ -126,11 +140,11 @@ const actionNote = (action: ReviewAction | undefined) =>
     ? {}
     : { action: { kind: action.kind, ...action.asked, groups: action.groups, state: stateOf(action) } };
 
-/** Null where an item has only heard of its case. */
+/** Null where an item has only heard of its case, or of proposals, which have a trail of their own. */
 const auditNote = ({ command, before, after, events }: Change<ReviewItem, ReviewEvent>): AuditNote | null => {
   const { caseId, category, priority, origin, affectedGroups, detail } = after;
   const event = events.find(({ type }) => type !== "review.case-noted") ?? events[0];
-  if (event?.type === "review.case-noted") return null;
+  if (event?.type === "review.case-noted" || event?.type === "review.recommended") return null;
   const progress = (item: ReviewItem | undefined) =>
     item && {
       state: item.status,
@@ -218,23 +232,24 @@ const comingToDesks = (
     : undefined;
 };
 
-export const reviewActor = (context: ActorContext): Actor => ({
-  name: "review",
-  deciders: [
-    {
-      ...reviewItems,
-      gather: (command, state) => gatherTerms(context, command, state),
+export const reviewActor = (context: ActorContext): Actor => {
+  const decider: AnyDecider = {
+    ...reviewItems,
+    gather: (command: Received, state: ReviewItem | undefined) => gatherTerms(context, command, state),
+  };
+  return {
+    name: "review",
+    deciders: [decider],
+    commands: {
+      "carry-out": carryOut(context),
+      "note-housed": toItems(context, "note-group-housed", (data) => ({
+        ...onDesk,
+        affectedGroups: (data as GroupSettled).groupId,
+      })),
+      "close-case": toItems(context, "withdraw", () => onDesk),
+      // Those on a desk, too: a closing that is told late must not take them away.
+      "reopen-case": toItems(context, "reinstate", () => ({ $or: [onDesk, { resolution: "CASE_CLOSED" }] })),
     },
-  ],
-  commands: {
-    "carry-out": carryOut(context),
-    "note-housed": toItems(context, "note-group-housed", (data) => ({
-      ...onDesk,
-      affectedGroups: (data as GroupSettled).groupId,
-    })),
-    "close-case": toItems(context, "withdraw", () => onDesk),
-    // Those on a desk, too: a closing that is told late must not take them away.
-    "reopen-case": toItems(context, "reinstate", () => ({ $or: [onDesk, { resolution: "CASE_CLOSED" }] })),
-  },
-  queries: reviewQueries(context),
-});
+    queries: { ...reviewQueries(context), rehearse: rehearse(context, decider) },
+  };
+};

@@ -1,7 +1,8 @@
 /** Owns what a manual review item is, and how its events change it. */
-import type { OpenReview } from "../../schemas/review.ts";
+import type { OpenReview, ReviewItemView } from "../../schemas/review.ts";
 import type { Priority } from "../../schemas/vocabulary.ts";
 import { type ActionEvent, evolveAction, type ReviewAction } from "./action-state.ts";
+import type { RecommendationEvent } from "./recommendations.ts";
 
 /** What an item says of its cause. */
 type Opening = Required<Omit<OpenReview, "occurrence" | "kind">> & Pick<OpenReview, "kind">;
@@ -24,6 +25,10 @@ interface Item extends Opening {
   overdue: boolean;
   /** What its claimants have done about it, in order. Absent: nothing yet. */
   actions?: ReviewAction[];
+  /** What the agent proposes, the most viable first. Absent: nothing yet. */
+  recommendations?: ReviewItemView["recommendations"];
+  /** When it did. */
+  recommendedAt?: Date;
 }
 
 export type ReviewItem =
@@ -46,6 +51,7 @@ export type ReviewEvent =
   | { type: "review.assigned"; data: { to: string; by: string; reason: string; at: Date } }
   | { type: "review.released"; data: { by: string } }
   | ActionEvent
+  | RecommendationEvent
   | { type: "review.resolved"; data: { by: string; resolution: string; reason: string; at: Date } }
   | { type: "review.case-noted"; data: { changedAt: Date } }
   | { type: "review.reinstated"; data: { dueAt: Date; arisenAt: Date } }
@@ -87,6 +93,8 @@ export const evolveReview = (state: ReviewItem | undefined, event: ReviewEvent):
     case "review.action-begun":
     case "review.action-noted":
       return evolveAction(state, event);
+    case "review.recommended":
+      return { ...state, recommendations: event.data.recommendations, recommendedAt: event.data.at };
     case "review.case-noted":
       return { ...state, caseChangedAt: event.data.changedAt };
     case "review.reinstated":

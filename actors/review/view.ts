@@ -15,7 +15,7 @@ export const reviewView = (id: string, item: ReviewItem, version: number, now: D
   detail: item.detail,
   attemptedHotels: item.attemptedHotels,
   affectedGroups: item.affectedGroups,
-  recommendations: [],
+  recommendations: item.recommendations ?? [],
   ...(item.status === "OPEN" ? {} : { assignedTo: item.assignedTo }),
   origin: item.origin,
   createdAt: item.createdAt.toISOString(),

@@ -6,6 +6,11 @@ import { Problem } from "../../schemas/problems.ts";
 
 const ajv = addFormats.default(new Ajv({ allErrors: true, keywords: ["urn"] }));
 
+/** Whether something is of a schema's shape. */
+export const fitting = <Schema extends TSchema>(
+  schema: Schema,
+): ((data: unknown) => data is Static<Schema>) => ajv.compile<Static<Schema>>(schema);
+
 /** Beyond these one has more to do than to read the rest. */
 const errorsMax = 50;
 

@@ -1,9 +1,7 @@
-/** Owns what an answered step puts into the group's record: reservation, cards, ride, messages. */
+/** Owns what an answered step puts into the group's record: reservation, cards, ride. */
 import type { Stay } from "../../schemas/assignment.ts";
-import type { Channel } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Assigned } from "./amend-state.ts";
-import { maskedRecipient } from "./messages.ts";
 import { currentCandidate } from "./requests.ts";
 import type { Call, Gained, LeaveStep, SubCaseState } from "./state.ts";
 import type { Left } from "./switch-state.ts";
@@ -112,20 +110,6 @@ export const gainedBy = (
           vehicleType: String(result.vehicleType),
           pickupAt: new Date(String(result.pickupAt)),
         },
-      };
-    case "notify":
-    case "notify-stay":
-      return {
-        notices: [
-          ...state.notices,
-          {
-            channel: call.request.channel as Channel,
-            template: call.step === "notify" ? "offer-ready" : "stay-changed",
-            recipient: maskedRecipient(String(call.request.recipient)),
-            messageId: String(result.messageId),
-            at: now,
-          },
-        ],
       };
     case "leave-room":
     case "leave-payment":

@@ -5,7 +5,7 @@ import type { Page, Principal, Query } from "../../schemas/command.ts";
 import type { GroupStanding } from "../../schemas/group-note.ts";
 import type { CaseHotelView } from "../../schemas/hotel-catalogue.ts";
 import type { GroupLock, LockedGroup } from "../../schemas/lock.ts";
-import type { NotificationView } from "../../schemas/notification.ts";
+import type { NoticeRecipients, PassengerContact } from "../../schemas/message.ts";
 import type { CaseProgressView } from "../../schemas/orchestration.ts";
 import { normalName, normalPnr } from "../../schemas/passenger.ts";
 import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
@@ -15,12 +15,13 @@ import type { ReservationDetail } from "../../schemas/reservation.ts";
 import type { RideParty } from "../../schemas/transport.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
 import type { ActorContext } from "../runtime/host.ts";
-import { pageOf, readPage } from "../runtime/page.ts";
+import { readPage } from "../runtime/page.ts";
 import { requireAirport } from "../runtime/reach.ts";
 import { type Loaded, loadedOf } from "../runtime/store.ts";
 import { hotelsOfCase, type Placed, pageOfHotels, placedProjection } from "./case-hotels.ts";
 import { CaseViews } from "./case-views.ts";
 import { groupLock } from "./lock.ts";
+import { contactsOf, noticeRecipients } from "./notices.ts";
 import {
   ProgressTotals,
   progressItem,
@@ -32,14 +33,7 @@ import { ridePartyOf } from "./ride.ts";
 import { documentOf } from "./sessions.ts";
 import type { SubCaseState } from "./state.ts";
 import { shown } from "./switch-state.ts";
-import {
-  manifestItem,
-  meView,
-  notificationView,
-  offerView,
-  reservationDetail,
-  reservationView,
-} from "./view.ts";
+import { manifestItem, meView, offerView, reservationDetail, reservationView } from "./view.ts";
 import { voucherPage, voucherQr } from "./voucher-page.ts";
 
 export const schemaVersion = 1;
@@ -266,15 +260,31 @@ export const subCaseQueries = (context: ActorContext) => {
       return offerView(state, meta.version, isIssued ? await voucherQr(state) : undefined);
     },
 
-    /** GET /v1/me/notifications: newest first, by their place in the group's document. */
-    notifications: async ({ tenant, principal, params }: Query): Promise<Page<NotificationView>> => {
-      const { notices } = (await ofPassenger(tenant, principal)).state;
-      return pageOf(
-        notices.map((notice, place) => ({ notice, place })).reverse(),
-        params,
-        ({ place }) => String(place),
-        ({ notice }) => notificationView(notice),
+    /** For messages: how a group can be written to; empty: nobody is in it, or there is no such group. */
+    contacts: async ({ tenant, params }: Query): Promise<PassengerContact[]> => {
+      const found = await subCases(tenant).findOne(
+        { _id: (params as { subCaseId: string }).subCaseId as never },
+        { projection: { passengers: 1 } },
       );
+      return found === null ? [] : contactsOf(found as unknown as Pick<SubCaseState, "passengers">);
+    },
+
+    /** For messages that a person sends: all groups of the case, those named, or those that the named passengers are in. */
+    "notice-parties": async ({ tenant, params }: Query): Promise<NoticeRecipients[]> => {
+      const { caseId, groupIds, passengerUrns } = params as {
+        caseId: string;
+        groupIds?: string[];
+        passengerUrns?: string[];
+      };
+      const named =
+        passengerUrns === undefined
+          ? groupIds && { groupId: { $in: groupIds } }
+          : { "passengers.urn": { $in: passengerUrns } };
+      const found = await subCases(tenant)
+        .find({ caseId, ...named }, { projection: { handled: 0, outbox: 0, steps: 0 } })
+        .sort({ _id: 1 })
+        .toArray();
+      return found.flatMap((document) => noticeRecipients(read(document).state));
     },
 
     /** GET /v1/me/voucher. */

@@ -264,7 +264,6 @@ const gains = (state: SubCaseState, step: Step): Outgoing[] => {
   if (step === "cancel-room") return cancelByHand(state);
   if (step === "modify")
     return ifTold(state, voucherAmended(state, "AMENDED", "The next flight has changed."));
-  if (step === "notify" || step === "notify-stay") return [noticeDispatched(state)];
   if (step !== "card" || state.card === undefined) return [];
   const { balanceMinor, currency, last4 } = state.card;
   const data = {
@@ -274,16 +273,6 @@ const gains = (state: SubCaseState, step: Step): Outgoing[] => {
     balance: { amountMinor: balanceMinor, currency },
   };
   return [{ to: "public", type: "wallet.card-issued", caseId: state.caseId, data }];
-};
-
-const noticeDispatched = (state: SubCaseState): Outgoing => {
-  const { caseId, subCaseId } = state;
-  const data = {
-    caseUrn: urn("case", caseId),
-    subCaseUrn: urn("sub-case", subCaseId),
-    channel: state.notices.at(-1)?.channel,
-  };
-  return { to: "internal", type: "notification.dispatched", id: subCaseId, caseId, data };
 };
 
 /** Of a step that ran twice (a hold at the next hotel) the one that has just begun, or just ended. */
@@ -333,6 +322,8 @@ const vendorCommand = (state: SubCaseState, call: Call): Outgoing => {
   const vendor = state.kind === undefined ? call.vendor : drillVendor;
   // Vehicles are shared: who is asked for one is the transport actor, by the same protocol.
   const isRide = call.verb === "book-ride" || call.verb === "cancel-ride";
+  // Who is written to, and how, is the message actor's: it is asked by the same protocol, and finds its message by the reference.
+  if (call.verb === "send") return { to: "command", name: "message.send", entity: "", data };
   const asked = isRide ? "transport" : `vendor-${vendor}`;
   return { to: "command", name: `${asked}.${call.verb}`, entity: state.subCaseId, data };
 };

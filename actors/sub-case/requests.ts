@@ -1,9 +1,10 @@
 /** Owns what each step of a saga asks of which vendor, in the words of the vendors' ports. */
 import type { HotelCandidate } from "../../schemas/assignment.ts";
+import type { NotificationTemplate } from "../../schemas/notification.ts";
 import { needsOf, type Passenger } from "../../schemas/passenger.ts";
 import type { VendorVerb } from "../../schemas/vendor-call.ts";
 import { type Assigned, isUnmet } from "./amend-state.ts";
-import { offerMessage, stayMessage } from "./messages.ts";
+import { noticeOrder } from "./notices.ts";
 import { rideOrderOf } from "./ride.ts";
 import type { LeaveStep, Step, SubCaseState } from "./state.ts";
 
@@ -50,11 +51,15 @@ export const requestOf = (
     case "transport":
       return rideRequest(subCaseId, state);
     case "notify":
-      return noticeRequest(state, `${subCaseId}.offer-notice.${state.round}`, offerMessage(state));
+      return noticeRequest(
+        state,
+        `${subCaseId}.offer-notice.${state.round}`,
+        state.left?.offer.readyAt === undefined ? "offer-ready" : "hotel-changed",
+      );
     case "notify-stay":
       return state.untold === undefined
         ? undefined
-        : noticeRequest(state, `${subCaseId}.stay-notice.${state.untold}`, stayMessage(state));
+        : noticeRequest(state, `${subCaseId}.stay-notice.${state.untold}`, "stay-changed");
     case "modify":
       return modifyRequest(state);
     case "load-payment":
@@ -242,27 +247,17 @@ const rideRequest = (subCaseId: string, state: SubCaseState): VendorRequest | un
   return { verb: "book-ride", vendor: order.vendor, reference, request: { ...order } };
 };
 
-/** The first phone number, else the first e-mail address; a group with neither finds its offer by PNR. */
+/** Whom it goes to, and by whom, is the message actor's; a group with neither number nor address finds its offer by PNR. */
 const noticeRequest = (
   state: SubCaseState,
   reference: string,
-  { subject, text }: { subject: string; text: string },
+  template: NotificationTemplate,
 ): VendorRequest | undefined => {
-  const vendor = state.assignment?.terms.vendors.message;
-  const phone = state.passengers.find(({ contact }) => contact.phone !== undefined)?.contact.phone;
-  const email = state.passengers.find(({ contact }) => contact.email !== undefined)?.contact.email;
-  const recipient = phone ?? email;
-  if (vendor === undefined || recipient === undefined) return undefined;
-  return {
-    verb: "send",
-    vendor,
-    reference,
-    request: {
-      channel: phone === undefined ? "EMAIL" : "SMS",
-      recipient,
-      ...(phone === undefined ? { subject } : {}),
-      text,
-      language: state.language,
-    },
-  };
+  const { message, email } = state.assignment?.terms.vendors ?? {};
+  const vendor = message ?? email;
+  const isReached = state.passengers.some(
+    ({ contact }) => contact.email !== undefined || (message !== undefined && contact.phone !== undefined),
+  );
+  if (vendor === undefined || !isReached) return undefined;
+  return { verb: "send", vendor, reference, request: { ...noticeOrder(state, template) } };
 };

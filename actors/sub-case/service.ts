@@ -125,7 +125,6 @@ const opened = (caseId: string, data: OpenMany, group: OpenMany["groups"][number
   compensations: [],
   steps: [],
   attemptedHotels: [],
-  notices: [],
   offer: { state: "PENDING" },
 });
 

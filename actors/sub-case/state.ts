@@ -2,13 +2,11 @@
 import type { Assignment, Stay } from "../../schemas/assignment.ts";
 import type { CaseKind } from "../../schemas/drill.ts";
 import type { KnownStage } from "../../schemas/group-note.ts";
-import type { NotificationTemplate } from "../../schemas/notification.ts";
 import type { Passenger } from "../../schemas/passenger.ts";
 import type { Regrouped } from "../../schemas/regroup.ts";
 import type { RideNote } from "../../schemas/transport.ts";
 import type { StayReport, VendorVerb } from "../../schemas/vendor-call.ts";
 import type {
-  Channel,
   Language,
   OfferState,
   ReservationStatus,
@@ -103,16 +101,6 @@ export interface Reservation {
   };
 }
 
-/** A message that was sent to the group. */
-export interface Notice {
-  channel: Channel;
-  template: NotificationTemplate;
-  /** Masked. */
-  recipient: string;
-  messageId: string;
-  at: Date;
-}
-
 export interface SubCaseState {
   /** Its own id, for decisions that name what they create after it. */
   subCaseId: string;
@@ -185,8 +173,6 @@ export interface SubCaseState {
   voucher?: { voucherId: string; code: string; status: "ISSUED" | "VOID"; issuedAt: Date };
   card?: PassengerCard;
   ride?: Ride;
-  /** Only ever added to: readers page by the place in it. */
-  notices: Notice[];
   offer: { state: OfferState; readyAt?: Date; decidedAt?: Date; reason?: string };
 }
 
@@ -233,7 +219,7 @@ export type SubCaseEvent =
 /** What a completed step brought or took back. */
 export type Gained = Pick<
   Partial<SubCaseState>,
-  "reservation" | "payment" | "voucher" | "card" | "ride" | "notices" | "left" | "assignment" | "untold"
+  "reservation" | "payment" | "voucher" | "card" | "ride" | "left" | "assignment" | "untold"
 >;
 
 /** Calls sent again are work under way, not a change that a reader should be told of. */

@@ -1,13 +1,12 @@
 /** Owns what each audience may see of a sub-case. */
 import type { CaseView, CompensationStarted, ManifestItem, ReservationView } from "../../schemas/case.ts";
-import type { NotificationView } from "../../schemas/notification.ts";
 import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
 import type { ReservationDetail } from "../../schemas/reservation.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { Language } from "../../schemas/vocabulary.ts";
 import { lockFacts } from "./lock.ts";
 import { currentCandidate } from "./requests.ts";
-import type { Notice, SubCaseState } from "./state.ts";
+import type { SubCaseState } from "./state.ts";
 import { shown } from "./switch-state.ts";
 
 /** A sub-case as the manifest lists it. */
@@ -109,14 +108,6 @@ export const reservationDetail = (whole: SubCaseState, version: number): Reserva
     version,
   };
 };
-
-export const notificationView = ({ channel, template, recipient, at }: Notice): NotificationView => ({
-  channel,
-  template,
-  status: "SENT",
-  recipient,
-  sentAt: at.toISOString(),
-});
 
 export const meView = (whole: SubCaseState): MeView => ofShown(shown(whole));
 

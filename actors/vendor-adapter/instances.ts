@@ -5,7 +5,7 @@ import { directVendor } from "../../schemas/contract.ts";
 import { drillVendor } from "../../schemas/drill.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { byHandVendor } from "../../schemas/reservation.ts";
-import type { VendorKind, VendorView } from "../../schemas/vendor-call.ts";
+import { smtpVendor, type VendorKind, type VendorView } from "../../schemas/vendor-call.ts";
 import { type Bucket, watchBucket } from "../../streams/bucket.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { seal, unseal } from "../runtime/seal.ts";
@@ -14,6 +14,7 @@ import { Direct } from "./adapters/direct.ts";
 import { RideFleet } from "./adapters/ridefleet.ts";
 import { RoomLink } from "./adapters/roomlink.ts";
 import { SendWell } from "./adapters/sendwell.ts";
+import { Smtp } from "./adapters/smtp.ts";
 import { StayHub } from "./adapters/stayhub.ts";
 import type { VendorOptions } from "./http.ts";
 import type { HotelPort, MessagePort, PaymentPort, TransportPort } from "./ports.ts";
@@ -75,7 +76,7 @@ export interface PutVendor {
 
 const vendorName = /^[a-z][a-z0-9-]{0,30}$/;
 /** The last would be this actor's own subject. */
-const taken: ReadonlySet<string> = new Set([directVendor, byHandVendor, drillVendor, "adapter"]);
+const taken: ReadonlySet<string> = new Set([directVendor, byHandVendor, drillVendor, smtpVendor, "adapter"]);
 
 export interface Instances {
   /** The airline's vendors; its own contracts are one of them, configured or not. */
@@ -108,9 +109,16 @@ export const openInstances = async (
     onUnreadable: (key, error) => context.log.error({ key, err: error }, "vendor not usable in this process"),
     onEnd: (error) => context.log.error({ err: error }, "vendors are not heard of any more"),
   });
-  const forget = context.tenants.onEach(({ code }) =>
-    add(code, { name: directVendor, kind: "hotel", port: new Direct(code, context) }),
-  );
+  const forget = context.tenants.onEach(({ code, name }) => {
+    add(code, { name: directVendor, kind: "hotel", port: new Direct(code, context) });
+    const { mail, VENDOR_TIMEOUT_MS: timeoutMs } = context.config;
+    if (mail !== undefined)
+      add(code, {
+        name: smtpVendor,
+        kind: "message",
+        port: new Smtp({ ...mail, senderName: name, timeoutMs, now: () => context.clock.now() }),
+      });
+  });
   return {
     of: (tenant) => [...(byTenant.get(tenant)?.values() ?? [])],
     byKind: <K extends VendorKind>(tenant: string, kind: K) =>

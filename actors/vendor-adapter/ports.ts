@@ -18,6 +18,7 @@ export const refusalCodes = [
   "HOLD_EXPIRED",
   "PAYMENT_DECLINED",
   "RECIPIENT_REJECTED",
+  "OPTED_OUT",
   "CAPACITY_EXCEEDED",
   "NOT_CANCELLABLE",
   "NOT_FOUND",
@@ -261,6 +262,8 @@ export interface MessageRequest extends Write {
   /** E-mail alone has one. */
   subject?: string;
   text: string;
+  /** Of an e-mail, the same as the text; carriers that take none leave it out. */
+  html?: string;
   /** BCP 47. */
   language: string;
 }

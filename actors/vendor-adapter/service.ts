@@ -6,7 +6,13 @@ import type { HotelFacts, HotelSearch, HotelSearchResult, RecentOffers } from ".
 import type { NoteHotel } from "../../schemas/hotel-catalogue.ts";
 import type { HotelsInvalidated } from "../../schemas/hotel-search.ts";
 import { Problem } from "../../schemas/problems.ts";
-import type { VendorCall, VendorChoice, VendorVerb, VendorView } from "../../schemas/vendor-call.ts";
+import {
+  smtpVendor,
+  type VendorCall,
+  type VendorChoice,
+  type VendorVerb,
+  type VendorView,
+} from "../../schemas/vendor-call.ts";
 import type { Consuming, Delivery } from "../../streams/consume.ts";
 import { splitName } from "../../streams/subjects.ts";
 import { causedId } from "../runtime/clock.ts";
@@ -18,6 +24,7 @@ import { tryUntilDone } from "../runtime/try-until.ts";
 import { drillChoice, drillHotels, drillInstance } from "./adapters/drill.ts";
 import { carryOut } from "./calls.ts";
 import { Catalogue, type CatalogueHotel, hotelIndexes } from "./catalogue.ts";
+import { opened as openedContent } from "./content.ts";
 import { type Instances, listVendors, openInstances } from "./instances.ts";
 import { type Invalidations, watchInvalidations } from "./invalidation.ts";
 import { catalogueQueries, hotelCollection } from "./queries.ts";
@@ -60,7 +67,7 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
   });
 
   const answerCall = (vendor: string) => async (command: Command, delivery: Delivery) => {
-    const call = command.data as VendorCall;
+    const call = openedContent(command.data as VendorCall, context.config.sealKey);
     const verb = splitName(command.name)[1] as VendorVerb;
     const instance =
       vendor === drillVendor
@@ -158,6 +165,7 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
           instances
             .byKind(tenant, kind)
             .map(({ name }) => name)
+            .filter((name) => name !== smtpVendor)
             .sort()[0];
         const [payment, transport, message] = [first("payment"), first("transport"), first("message")];
         const vehicles = instances.byKind(tenant, "transport").find(({ name }) => name === transport);
@@ -166,6 +174,7 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
           ...(transport === undefined ? {} : { transport }),
           ...(vehicles === undefined ? {} : { vehicleSeats: vehicles.port.vehicleSeats }),
           ...(message === undefined ? {} : { message }),
+          ...(context.config.mail === undefined ? {} : { email: smtpVendor }),
         };
       },
     },

@@ -196,6 +196,23 @@ export const waveQueries = (context: ActorContext) => {
       };
     },
 
+    /** For whoever asks why groups have no room: the newest wave that has looked for one for any of them; null: none has. */
+    "newest-of": async ({ tenant, params }: Query): Promise<string | null> => {
+      const { caseId, groupIds } = params as { caseId: string; groupIds: string[] };
+      const [found] = await waves(tenant)
+        .find(
+          {
+            caseId,
+            $or: [{ "allocations.groupId": { $in: groupIds } }, { "unplaced.groupId": { $in: groupIds } }],
+          },
+          { projection: { _id: 1 }, hint: "case" },
+        )
+        .sort({ _id: -1 })
+        .limit(1)
+        .toArray();
+      return found === undefined ? null : urn("wave", String(found._id));
+    },
+
     choosable: choosable(context, waves, (document) => loadedOf<WaveState>(document, { schemaVersion })),
 
     /** For a room booked by hand: what its saga works by. */

@@ -1,5 +1,6 @@
 /** Owns the operator surface's table: every row that an operator's token can open, gathered from the folder beside it. */
 import type { Route } from "../route.ts";
+import { agentRoutes } from "./operator/agent.ts";
 import { airportRoutes } from "./operator/airports.ts";
 import { allocationRoutes } from "./operator/allocation.ts";
 import { auditRoutes } from "./operator/audit.ts";
@@ -12,6 +13,7 @@ import { groupRoutes } from "./operator/groups.ts";
 import { hotelRoutes } from "./operator/hotels.ts";
 import { lockRoutes } from "./operator/locks.ts";
 import { metricsRoutes } from "./operator/metrics.ts";
+import { notificationRoutes } from "./operator/notifications.ts";
 import { orchestrationRoutes } from "./operator/orchestration.ts";
 import { policyRoutes } from "./operator/policies.ts";
 import { reviewRoutes } from "./operator/review.ts";
@@ -32,8 +34,10 @@ export const operatorRoutes = [
   ...orchestrationRoutes,
   ...deskRoutes,
   ...reviewRoutes,
+  ...agentRoutes,
   ...auditRoutes,
   ...metricsRoutes,
   ...revocationRoutes,
   ...transportRoutes,
+  ...notificationRoutes,
 ] as const satisfies readonly Route[];

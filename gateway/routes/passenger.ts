@@ -105,7 +105,7 @@ export const passengerRoutes = [
     summary: "List the messages sent to one's group",
     description: "SMS, e-mail and WhatsApp, newest first.",
     querystring: Type.Object(PageQuery),
-    query: "sub-case.notifications",
+    query: "message.mine",
     response: pageOf(NotificationView, "NotificationPage"),
   },
   {

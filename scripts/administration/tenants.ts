@@ -10,22 +10,25 @@ import { facts, table } from "./table.ts";
 
 export const tenantSubcommands: Record<string, Subcommand> = {
   "tenant create": {
-    usage: "tenant create --code XN --name <name> --country US [--host <passenger host>]…",
+    usage: "tenant create --code XN --name <name> --country US [--host <passenger host>]… [--language es]",
     summary: "registers an airline, or changes it; the same again changes nothing",
     options: {
       code: { type: "string" },
       name: { type: "string" },
       country: { type: "string" },
       host: { type: "string", multiple: true },
+      language: { type: "string" },
     },
     async run(values, _, reach) {
       const client = await reach.client();
+      const { language } = values;
       const tenant = await client.command<Tenant>("identity.register-tenant", {
         tenant: needed(values, "code"),
         data: {
           name: needed(values, "name"),
           homeCountry: needed(values, "country"),
           passengerHosts: listed(values, "host"),
+          ...(language === undefined ? {} : { language }),
         },
       });
       return { json: tenant, text: describe(tenant) };
@@ -134,6 +137,7 @@ const describe = ({
   name,
   homeCountry,
   passengerHosts,
+  language = "en",
   reviewSla = reviewSlaDefault,
 }: Tenant): string =>
   facts({
@@ -141,5 +145,6 @@ const describe = ({
     name,
     country: homeCountry,
     "passenger hosts": passengerHosts.join(" ") || "none",
+    "passengers' language": language,
     "review SLA": `HIGH ${reviewSla.HIGH} min, MEDIUM ${reviewSla.MEDIUM} min, LOW ${reviewSla.LOW} min`,
   });

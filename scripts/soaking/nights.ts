@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Scenario } from "./scenario.ts";
 import { runTapScript } from "./tap-script.ts";
 
-const names = ["locks", "metrics", "audit", "review", "transport"] as const;
+const names = ["locks", "metrics", "audit", "review", "agent", "transport", "messages"] as const;
 const folder = resolve(import.meta.dirname, "../../test/scenario");
 
 export const nights: Scenario = {

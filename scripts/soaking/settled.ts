@@ -13,7 +13,7 @@ const lookEveryMs = 200;
 const vendorTimeoutMs = 8000;
 const databasePrefix = "stopover";
 /** Of what a push sets going; reviews have timers of their own that are due hours later. */
-const collections = ["cases", "subCases", "waves", "transfers", "transportRuns", "deliveries"];
+const collections = ["cases", "subCases", "waves", "transfers", "transportRuns", "messages", "deliveries"];
 
 /** The first reason found why the instance is not at rest; undefined: nothing is under way. */
 const underWay = async ({ streams }: OwnInstance, databases: readonly Db[]): Promise<string | undefined> => {

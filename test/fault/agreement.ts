@@ -16,7 +16,7 @@ const soldKinds = ["booking", "card", "ride", "message"];
 
 /** Waits until no outbox of the airline holds anything and no command waits or is under way. */
 export const untilQuiet = async (it: TestInstance, tenant: string): Promise<void> => {
-  const shared = ["transfers", "transportRuns"];
+  const shared = ["transfers", "transportRuns", "messages"];
   for (const name of [...shared, "cases", "subCases", "waves", "reviewItems", "policies", "policyContexts"]) {
     await eventually(`outboxes of ${name} drained`, async () => {
       const found = await it.documents

@@ -4,6 +4,7 @@
 import type { Document } from "mongodb";
 import type { Test } from "tap";
 import type { CaseState } from "../../actors/case/state.ts";
+import type { MessageState } from "../../actors/message/state.ts";
 import type { SubCaseState } from "../../actors/sub-case/state.ts";
 import { idOf } from "../../schemas/urn.ts";
 import type { WaveView } from "../../schemas/wave.ts";
@@ -68,7 +69,8 @@ const withinMs = 60_000;
 const changedCases = 5;
 const dayMs = 86_400_000;
 
-type SubCase = SubCaseState & { _id: string };
+/** `notices`: the templates of what carriers have taken for it. */
+type SubCase = SubCaseState & { _id: string; notices: string[] };
 
 /** The instance with its cases, and what people ask of it. */
 class ChangingNight {
@@ -103,7 +105,15 @@ class ChangingNight {
       .find({ caseId: idOf(caseUrn) })
       .sort({ _id: 1 })
       .toArray();
-    return found as unknown as SubCase[];
+    const messages = (await this.it.documents
+      .tenant("XN")
+      .collection<Document>("messages")
+      .find({ caseId: idOf(caseUrn), sentAt: { $exists: true } })
+      .toArray()) as unknown as MessageState[];
+    return found.map((document) => {
+      const own = messages.filter(({ subCaseId }) => subCaseId === String(document._id));
+      return { ...document, notices: own.map(({ template }) => template) } as unknown as SubCase;
+    });
   }
 
   async case(caseUrn: string): Promise<CaseState> {
@@ -176,7 +186,7 @@ const hasStays =
           status,
           call: call?.step,
           stay: assignment?.stay,
-          notices: notices.map(({ template }) => template),
+          notices,
         }));
   };
 

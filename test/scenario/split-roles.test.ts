@@ -8,7 +8,8 @@ import { expectStatus } from "../../scripts/demonstration/http.ts";
 import { jfkBlock } from "../../scripts/soaking/block.ts";
 import { smallFlight, startInstance } from "../harness/instance.ts";
 
-const others = "actors=identity,audit,policy,contract,wave,review,transport,webhook,vendor-adapter,metrics";
+const others =
+  "actors=identity,audit,policy,contract,wave,review,transport,message,webhook,vendor-adapter,metrics,agent";
 const night = await startInstance(t, {
   sandbox: false,
   services: [{ ROLE: "gateway" }, { ROLE: "actors=case,sub-case" }, { ROLE: others }],

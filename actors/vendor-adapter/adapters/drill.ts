@@ -215,7 +215,7 @@ export const drillHotels = instances.hotel;
 export const drillInstance = (verb: VendorVerb): Instance => instances[kindOf[verb]];
 
 /** Who does in a drill what is not searched for. */
-export const drillChoice: Required<VendorChoice> = {
+export const drillChoice: Required<Omit<VendorChoice, "email">> = {
   payment: drillVendor,
   transport: drillVendor,
   vehicleSeats: transport.vehicleSeats,

@@ -26,7 +26,7 @@ const isProblem = validatorOf(ProblemAnswer);
 const channelOf: Readonly<Record<Channel, string>> = { SMS: "sms", EMAIL: "email", WHATSAPP: "whatsapp" };
 const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
   invalid_recipient: "RECIPIENT_REJECTED",
-  recipient_opted_out: "RECIPIENT_REJECTED",
+  recipient_opted_out: "OPTED_OUT",
   bad_request: "INVALID_REQUEST",
   not_found: "NOT_FOUND",
   duplicate_key: "REFERENCE_REUSED",

@@ -84,7 +84,8 @@ export const caseRoutes = [
     path: "/cases",
     prefixes: ["/v1"],
     summary: "List cases",
-    description: "An operator scoped to one airport sees that airport's cases alone.",
+    description:
+      "Newest first; with `from` or `to` by scheduled departure, the latest first. An operator scoped to one airport sees that airport's cases alone.",
     role: "AIRPORT_OPERATOR",
     rate: "read",
     querystring: CaseListQuery,

@@ -141,12 +141,6 @@ const platform = `
 const open = `
   POST /v1/policies/generate-ai
   POST /v1/contracts/analyze-pdf
-  GET /v1/notifications/case/{case_urn}
-  POST /v1/notifications/{case_urn}/send
-  POST /v1/agent/triage
-  POST /v1/agent/{agent_action_urn}/approve
-  POST /v1/agent/{agent_action_urn}/reject
-  POST /v1/agent/{agent_action_urn}/execute
   POST /cases/{case_urn}/passengers:bulk
   POST /policies/synthesize
   GET /v1/me/wallet

@@ -77,6 +77,7 @@ t.test("one process each, remembered over kills and restarts", async (t) => {
   const headers = {
     "X-Service-Signature": signed("s3cret", now, "{}"),
     "X-Service-Signature-Timestamp": `${now}`,
+    "X-Service-Event-Urn": "urn:event:XN-1",
   };
   t.equal(await post(`${second.announcement.receiverUrl}/XN-partner`, "{}", headers), 200);
   const stopping = performance.now();

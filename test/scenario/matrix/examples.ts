@@ -151,6 +151,19 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { userUrn: "urn:user:on-call", ...reason },
   }),
   escalateReview: ({ spare }) => ({ params: { reviewUrn: spare.desk.assignable }, body: reason }),
+  triageReview: ({ spare }) => ({ body: { reviewUrn: spare.desk.assignable } }),
+  approveAgentAction: ({ spare }) => ({
+    params: { agentActionUrn: spare.desk.proposals.approvable },
+    body: reason,
+  }),
+  rejectAgentAction: ({ spare }) => ({
+    params: { agentActionUrn: spare.desk.proposals.rejectable },
+    body: reason,
+  }),
+  executeAgentAction: ({ spare }) => ({
+    params: { agentActionUrn: spare.desk.proposals.executable },
+    body: reason,
+  }),
   listReservations: ofCase,
   getCaseAudit: ofCase,
   getEntityAudit: ({ xn }) => ({ params: { entityUrn: xn.caseUrn } }),
@@ -176,6 +189,11 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { vehicleType: "PRIVATE_CAR", ...reason },
   }),
   cancelSegment: ({ spare }) => ({ params: { segmentUrn: spare.driven.segments[2] }, body: reason }),
+  listNotifications: ofCase,
+  sendNotification: ({ xn }) => ({
+    params: { caseUrn: xn.caseUrn },
+    body: { templateId: "voucher-issued", ...reason },
+  }),
   listRevocations: bare,
   revokeAccess: () => ({ body: { subject: "a-lost-account", ...reason } }),
   liftRevocation: ({ spare }) => ({ params: { revocationUrn: spare.revocation } }),

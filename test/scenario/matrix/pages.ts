@@ -82,11 +82,28 @@ const anotherHotel: Add = async ({ clients }) => {
 /** The airports of the world are a file. */
 const nothing: Add = async () => undefined;
 
-const anotherNotice: Add = async ({ clients, xn }, n) => {
-  const groups = clients.documents.tenant("XN").collection<Document>("subCases");
-  const at = new Date(Date.UTC(2026, 10, 21, 22, n));
-  const notice = { channel: "SMS", template: "offer-ready", recipient: "•••0142", messageId: ulid(), at };
-  await groups.updateMany({ caseId: idOf(xn.caseUrn) }, { $push: { notices: notice } as never });
+/** Copies of one message, for every group of the case: in this world nobody carries any. */
+let written = 0;
+const anotherMessage: Add = async ({ clients, xn }) => {
+  const tenant = clients.documents.tenant("XN");
+  // What passengers see of a message has no URN: each has a second of its own.
+  const at = new Date(Date.UTC(2026, 10, 21, 22, 0, written++));
+  const groups = await tenant
+    .collection<Document>("subCases")
+    .find({ caseId: idOf(xn.caseUrn) })
+    .toArray();
+  const [channel, recipient, status] = ["SMS", "•••0142", "SENT"];
+  const attempts = [{ channel, recipient, status, at, sentAt: at, passengerUrn: xn.passengerUrn }];
+  await tenant.collection<Document>("messages").insertMany(
+    groups.map(({ caseId, groupId, subCaseId }) => {
+      const messageId = `XN-${ulid()}`;
+      const said = { template: "offer-ready", language: "en", facts: {}, attempts, queuedAt: at, sentAt: at };
+      return {
+        ...{ _id: messageId as never, messageId, caseId, groupId, subCaseId, reference: messageId },
+        ...{ schemaVersion: 1, version: 1, revision: 1, handled: [], outbox: [], ...said },
+      };
+    }),
+  );
 };
 
 const anotherRide: Add = async (world, n) =>
@@ -120,7 +137,8 @@ export const adds: Readonly<Record<string, Add>> = {
       token: await admin(world),
       body: { subject: `walk-${n}-${ulid()}`, reason: "Lost" },
     }),
-  listMyNotifications: anotherNotice,
+  listMyNotifications: anotherMessage,
+  listNotifications: anotherMessage,
   listSegments: anotherRide,
 };
 

@@ -1,5 +1,6 @@
 // What lies on the review desk of the matrix: an item for each thing that may be done about one, claimed by whoever may just
 // about do it, with a hotel, a policy or passengers for it to succeed on.
+import type { TriageView } from "../../../schemas/agent.ts";
 import type { CaseView } from "../../../schemas/case.ts";
 import type { PolicyView } from "../../../schemas/policy.ts";
 import type { OpenReview, ReviewItemView } from "../../../schemas/review.ts";
@@ -22,6 +23,8 @@ export interface ReviewDesk {
   splittable: { reviewUrn: string; passengers: string[] };
   rebookable: Choice;
   overridable: Choice;
+  /** Agent actions, each of an item of its own: two that are proposed, and one that is approved, its item a supervisor's. */
+  proposals: { approvable: string; rejectable: string; executable: string };
 }
 
 /** @param clients of an instance with hotels at LAX that are booked by hand, and no policy at LHR */
@@ -71,6 +74,12 @@ export const openReviewDesk = async (clients: Clients): Promise<ReviewDesk> => {
     const { hotelUrn = "", providerOfferId = "" } = rankingInputs[0]?.candidate ?? {};
     return { reviewUrn: await open(seen, "booking"), hotelUrn, providerOfferId, seen };
   };
+  const proposed = async (name: string): Promise<{ reviewUrn: string; agentActionUrn: string }> => {
+    const { reviewUrn } = await push(name, "LAX").then(allocated);
+    const asked = { token: supervisor, body: { reviewUrn } };
+    const { proposals } = (await clients.call<TriageView>("triageReview", asked)).body;
+    return { reviewUrn, agentActionUrn: proposals[0]?.urn ?? "" };
+  };
   const [relaxable, splittable, rebookable, overridable] = await Promise.all([
     push("desk-relax", "MEX").then(held),
     push("desk-split", "LHR").then(held),
@@ -81,6 +90,12 @@ export const openReviewDesk = async (clients: Clients): Promise<ReviewDesk> => {
   for (const one of [relaxable.reviewUrn, splittable.reviewUrn, rebookable.reviewUrn, releasable])
     await claim(one);
   await claim(overridable.reviewUrn, supervisor);
+  const approvable = await proposed("desk-approve");
+  const rejectable = await proposed("desk-reject");
+  const executable = await proposed("desk-execute");
+  await claim(executable.reviewUrn, supervisor);
+  const { agentActionUrn } = executable;
+  await clients.call("approveAgentAction", { token: supervisor, params: { agentActionUrn }, body: {} });
   const passengers = splittable.passengerGroups.flatMap((group) => group.passengers.map(({ urn }) => urn));
   const choiceOf = ({ seen: _, ...choice }: Choice & { seen: CaseView }): Choice => choice;
   return {
@@ -90,5 +105,10 @@ export const openReviewDesk = async (clients: Clients): Promise<ReviewDesk> => {
     splittable: { reviewUrn: splittable.reviewUrn, passengers },
     rebookable: choiceOf(rebookable),
     overridable: choiceOf(overridable),
+    proposals: {
+      approvable: approvable.agentActionUrn,
+      rejectable: rejectable.agentActionUrn,
+      executable: agentActionUrn,
+    },
   };
 };

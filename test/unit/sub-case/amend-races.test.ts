@@ -1,9 +1,7 @@
 // Changes of dates that cross each other, or what was decided before: nobody is left with no room, or with one for other nights.
 import t from "tap";
 import type { Received } from "../../../actors/runtime/decider.ts";
-import { offerMessage, stayMessage } from "../../../actors/sub-case/messages.ts";
 import type { SubCaseEvent } from "../../../actors/sub-case/state.ts";
-import { languages } from "../../../schemas/vocabulary.ts";
 import { eventsOf, givenOf, received } from "../../harness/given.ts";
 import {
   answer,
@@ -149,17 +147,4 @@ t.test("a change before the opening is heard first", async (t) => {
   given(...eventsOf(rules, ready, suspend))
     .when(standing("resume", 60, 60, { stage: "B", round: 1, shape: 1 }))
     .notYet();
-});
-
-t.test("what passengers are written, in each language", async (t) => {
-  const { text: standard } = stayMessage(stateOf(ready));
-  for (const language of languages) {
-    const state = { ...stateOf(ready), language };
-    const { subject, text } = stayMessage(state);
-    t.match(subject, /XN482/);
-    for (const fact of ["astor", "2026-11-21", "2026-11-22", state.voucher?.code ?? "?", "xenon.example"])
-      t.ok(text.includes(fact), `${language}: ${fact}`);
-    t.equal(text === standard, language === "en");
-    t.not(text, offerMessage(state).text);
-  }
 });

@@ -82,10 +82,14 @@ t.test("a room that stands gets the new dates, and the voucher follows", async (
       verb: "send",
       vendor: "sendwell",
       reference: `${subCaseId}.stay-notice.1`,
-      request: { channel: "SMS", language: "en", text: /from 2026-11-21 to 2026-11-23/ },
+      request: {
+        template: "stay-changed",
+        caseId,
+        subCaseId,
+        facts: { flight: "XN482", hotel: "astor", checkIn: "2026-11-21", checkOut: "2026-11-23" },
+      },
     });
     const after = eventsOf(rules, writing, written());
-    t.match(stateOf(after).notices.at(-1), { template: "stay-changed", channel: "SMS", messageId: "M1" });
     t.match(stateOf(after), {
       status,
       call: undefined,
@@ -168,8 +172,10 @@ t.test("changed again while the hotel is asked", async (t) => {
     written(2),
   );
   t.same(
-    stateOf(both).notices.map(({ template }) => template),
-    ["offer-ready", "stay-changed"],
+    stateOf(both).steps.flatMap(({ name, result }) =>
+      name.startsWith("notify") ? [`${name} ${result}`] : [],
+    ),
+    ["notify DONE", "notify-stay DONE"],
     "once, of the dates that stand",
   );
   t.match(stateOf(both), {
@@ -308,7 +314,8 @@ t.test("the message of other dates keeps nothing waiting", async (t) => {
     modified(),
     loaded(),
   );
-  t.match(stateOf(nobody), { status: "OFFER_READY", call: undefined, notices: [] });
+  t.match(stateOf(nobody), { status: "OFFER_READY", call: undefined });
+  t.notOk(stateOf(nobody).steps.some(({ name }) => name.startsWith("notify")));
 });
 
 t.test("in doubt: looked up as any call, and never lost", async (t) => {

@@ -1,6 +1,5 @@
 // Vendors' answers that come late, twice or not at all, as tables, and what is told of a step that has an answer.
 import t from "tap";
-import { maskedRecipient } from "../../../actors/sub-case/messages.ts";
 import type { SubCaseEvent } from "../../../actors/sub-case/state.ts";
 import { urn } from "../../../schemas/urn.ts";
 import { evening, eventsOf, givenOf, secondsLater } from "../../harness/given.ts";
@@ -90,15 +89,4 @@ t.test("graph events name the step that began, and the one that ended", async (t
       { to: "internal", type: "graph.step-started", data: { name: "hold", stepUrn: next } },
       calls("stayhub", "hold", "room.1.2"),
     );
-});
-
-t.test("what is told of whom a message went to", async (t) => {
-  for (const [recipient, told] of [
-    ["+12025550143", "•••0143"],
-    ["112", "•••"],
-    ["ada@example.com", "a•••@example.com"],
-    ['"a@b"@example.com', '"•••@example.com'],
-    ["@example", "•••mple"],
-  ] as const)
-    t.equal(maskedRecipient(recipient), told);
 });

@@ -60,7 +60,6 @@ export const opened = (more: Partial<SubCaseState> = {}): SubCaseEvent => ({
     compensations: [],
     steps: [],
     attemptedHotels: [],
-    notices: [],
     offer: { state: "PENDING" },
     ...more,
   },
@@ -175,7 +174,7 @@ const results: Readonly<Record<VendorVerb, Record<string, unknown>>> = {
   },
   "book-ride": { rideId: "R1", vehicleType: "SHUTTLE", pickupAt: "2026-11-21T21:40:00.000Z" },
   "cancel-ride": { rideId: "R1", vehicleType: "SHUTTLE", pickupAt: "2026-11-21T21:40:00.000Z" },
-  send: { messageId: "M1", acceptedAt: "2026-11-21T21:00:01Z" },
+  send: { acceptedAt: "2026-11-21T21:00:01Z", channel: "SMS" },
 };
 
 /** What the reference of each verb ends in, while the first hotel of this round is tried. */
@@ -269,9 +268,9 @@ export const stepsOf = (events: SubCaseEvent[]) =>
   stateOf(events).steps.map(({ name, result }) => `${name} ${result ?? "…"}`);
 export const calls = (vendor: string, verb: VendorVerb, reference: string) => ({
   to: "command" as const,
-  // Rides are asked of the transport actor, whoever is the vendor.
-  name: verb === "book-ride" || verb === "cancel-ride" ? `transport.${verb}` : `vendor-${vendor}.${verb}`,
-  entity: subCaseId,
+  // Rides are asked of the transport actor, and messages of their own, whoever is the vendor.
+  name: `${{ "book-ride": "transport", "cancel-ride": "transport", send: "message" }[verb as string] ?? `vendor-${vendor}`}.${verb}`,
+  entity: verb === "send" ? "" : subCaseId,
   data: {
     reference: `${subCaseId}.${reference}`,
     doubt: false,

@@ -53,10 +53,13 @@ export class Night {
     this.state = folded(rules, events, this.state) as SubCaseState;
     for (const { type } of events) this.happened.set(type, (this.happened.get(type) ?? 0) + 1);
     for (const message of events.flatMap((event) => outgoing(event, this.state))) {
-      // The transport actor answers as the vendor of rides does.
+      // The transport actor answers as the vendor of rides does, the message actor as that of messages.
       const [, asked, verb] =
-        (message.to === "command" && /^(vendor-.+|transport(?=\.\w+-ride))\.(.+)$/.exec(message.name)) || [];
-      const vendor = asked === "transport" ? "ridefleet" : asked?.slice("vendor-".length);
+        (message.to === "command" &&
+          /^(vendor-.+|transport(?=\.\w+-ride)|message(?=\.send))\.(.+)$/.exec(message.name)) ||
+        [];
+      const own = { transport: "ridefleet", message: "sendwell" }[asked ?? ""];
+      const vendor = own ?? asked?.slice("vendor-".length);
       if (message.to === "command" && message.name === "review.open") {
         const { origin, occurrence } = message.data as OpenReview;
         this.reviews.push(`${origin} ${occurrence ?? ""}`.trim());

@@ -248,12 +248,7 @@ t.test("what is on the way ends first", async (t) => {
       { type: "subcase.step-started", data: { record: { name: "cancel-transport" } } },
     )
     .leads({ status: "ROLLING_BACK", roomLost: true, offer: { state: "WITHDRAWN" } })
-    .sends(
-      completed("DONE"),
-      { to: "internal", type: "notification.dispatched" },
-      started,
-      calls("ridefleet", "cancel-ride", "ride.1"),
-    );
+    .sends(completed("DONE"), started, calls("ridefleet", "cancel-ride", "ride.1"));
   const lost = eventsOf(rules, last, answer("send"), ...done("cancel-ride", "cancel-card"));
   t.match(stateOf(lost), { status: "FAILED", offer: { readyAt: undefined } }, "no offer was made of it");
   t.notOk(stepsOf(lost).some((step) => step.startsWith("cancel-room")));

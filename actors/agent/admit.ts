@@ -1,0 +1,89 @@
+/** Owns what is taken of a planner's answer: what names only things of the facts, within bounds, with cost and effect worked out from them. */
+import { type ProposalKind, proposalKinds, type TriageCause, triageCauses } from "../../schemas/agent.ts";
+import { RelaxedFields, relaxed } from "../../schemas/relaxation.ts";
+import type { Money } from "../../schemas/vocabulary.ts";
+import { fitting } from "../runtime/input.ts";
+import type { Facts, Search } from "./facts.ts";
+import { placementAt } from "./fit.ts";
+import type { Draft, Plan } from "./planner.ts";
+
+/** A proposal as it is kept. */
+export interface Proposal {
+  action: ProposalKind;
+  hotelUrn: string;
+  reason: string;
+  value?: RelaxedFields;
+  groupIds: string[];
+  rooms: number;
+  cost: Money;
+  viability: number;
+}
+
+export interface Admitted {
+  cause: TriageCause;
+  confidence: number;
+  evidence: string[];
+  /** The most viable first. */
+  proposals: Proposal[];
+}
+
+const sentencesMax = 8;
+const sentenceCharsMax = 240;
+/** C0 and C1 control characters and line separators: a sentence is one line. */
+const control = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+
+const sentence = (text: unknown): string =>
+  [...String(text).replace(control, " ").trim().toWellFormed()].slice(0, sentenceCharsMax).join("");
+
+const fraction = (value: unknown): number =>
+  typeof value === "number" && value >= 0 ? Math.min(1, value) : 0;
+
+const isRelaxation = fitting(RelaxedFields);
+
+/** @throws Error for a cause that is none: the planner is broken, and the item is left as it is */
+export const admit = (plan: Plan, facts: Facts): Admitted => {
+  if (!triageCauses.includes(plan.cause)) throw new Error("The planner names no cause that there is.");
+  const proposals = plan.drafts.flatMap((draft) => admitted(draft, facts) ?? []);
+  return {
+    cause: plan.cause,
+    confidence: fraction(plan.confidence),
+    evidence: plan.evidence
+      .slice(0, sentencesMax)
+      .map(sentence)
+      .filter((text) => text !== ""),
+    proposals: proposals.sort((a, b) => b.viability - a.viability || a.cost.amountMinor - b.cost.amountMinor),
+  };
+};
+
+const admitted = (draft: Draft, facts: Facts): Proposal | undefined => {
+  const { action, value } = draft;
+  if (!proposalKinds.includes(action)) return undefined;
+  if (action === "relaxPolicy" && !isRelaxation(value)) return undefined;
+  const search = facts.searches.find(({ groups }) =>
+    draft.groupIds.every((groupId) => groups.some((group) => group.groupId === groupId)),
+  );
+  const placement = search === undefined ? undefined : placedBy(draft, search, facts);
+  if (placement === undefined) return undefined;
+  return {
+    action,
+    hotelUrn: draft.hotelUrn,
+    reason: sentence(draft.reason),
+    ...(action === "relaxPolicy" ? { value: value as RelaxedFields } : {}),
+    groupIds: placement.groupIds,
+    rooms: placement.rooms,
+    cost: placement.cost,
+    viability: fraction(draft.viability),
+  };
+};
+
+/** Undefined: the hotel is not among what was found, or would not take all of these groups even so. */
+const placedBy = ({ hotelUrn, groupIds, value, action }: Draft, search: Search, { policies }: Facts) => {
+  const hotel = search.hotels.find((one) => one.hotelUrn === hotelUrn);
+  const policy = policies[search.tier];
+  const groups = search.groups.filter(({ groupId }) => groupIds.includes(groupId));
+  if (hotel === undefined || policy === undefined || groups.length === 0) return undefined;
+  const loose =
+    action === "relaxPolicy" && value !== undefined ? relaxed(policy, [{ fields: value }]) : policy;
+  const placement = placementAt(hotel, groups, loose);
+  return placement?.groupIds.length === groups.length ? placement : undefined;
+};

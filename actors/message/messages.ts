@@ -1,0 +1,203 @@
+/** Owns what leaves with a message's events: calls to carriers with their content sealed, answers to sagas, items for people, what is told of it. */
+import { drillVendor } from "../../schemas/drill.ts";
+import { tenantOfId, urn } from "../../schemas/urn.ts";
+import type { VendorAnswer, VendorCall } from "../../schemas/vendor-call.ts";
+import type { AuditNote, Change, Decider, Outgoing, Received, Timer } from "../runtime/decider.ts";
+import { inTheHouse } from "../runtime/drill.ts";
+import { type Sealed, seal, unseal } from "../runtime/seal.ts";
+import { type MessageSettings, messageCommands, messageDecider } from "./decide.ts";
+import { toldIn } from "./facts.ts";
+import { contactIdOf, type OptOut } from "./preferences.ts";
+import { render } from "./render.ts";
+import {
+  type Asked,
+  type Attempt,
+  attemptReference,
+  evolveMessage,
+  type MessageCall,
+  type MessageEvent,
+  type MessageState,
+  technicalEvents,
+} from "./state.ts";
+import { messageRecord } from "./view.ts";
+
+export const messageCollection = "messages";
+export const messageSchemaVersion = 1;
+
+export const messageIndexes = [
+  { name: "reference", key: { reference: 1 }, unique: true },
+  { name: "case", key: { caseId: 1, _id: -1 } },
+  { name: "group", key: { caseId: 1, groupId: 1, _id: -1 } },
+] as const;
+
+export interface MessageWiring extends MessageSettings {
+  /** Seals numbers, addresses and contents. */
+  sealKey: Buffer;
+}
+
+/** Without what only a service can read: the gathering. */
+export const messages = (
+  wiring: MessageWiring,
+  idOf: (command: Received) => string,
+): Omit<Decider<MessageState, MessageEvent>, "gather"> => ({
+  actor: "message",
+  kind: "message",
+  collection: messageCollection,
+  schemaVersion: messageSchemaVersion,
+  remembered: 256,
+  commands: messageCommands,
+  indexes: messageIndexes,
+  locate: ({ data }) => {
+    const { reference } = data as { reference?: string };
+    return reference === undefined ? undefined : { reference };
+  },
+  create: idOf,
+  decide: messageDecider(wiring, idOf),
+  evolve: evolveMessage,
+  technical: technicalEvents,
+  timers: timersOf,
+  outgoing: (event, state) => inTheHouse(state.kind, outgoing(wiring, event, state)),
+  view: (state) => messageRecord(state),
+  audit: auditNote,
+});
+
+const timersOf = ({ call }: MessageState): Timer[] =>
+  call === undefined ? [] : [{ name: "reissue-call", dueAt: call.dueAt }];
+
+/** What a person has sent; whom it goes to stands in the log alone. */
+const auditNote = ({ command, after }: Change<MessageState, MessageEvent>): AuditNote | undefined => {
+  if (command.principal.surface === "system") return undefined;
+  const { caseId, groupId, template, language, attempts, kind } = after;
+  const channels = attempts.map(({ channel }) => channel);
+  return {
+    action: "message.send-manually",
+    caseId,
+    before: null,
+    after: {
+      ...(kind === undefined ? {} : { kind }),
+      ...{ groupId, templateId: template, language, channels: [...new Set(channels)] },
+    },
+  };
+};
+
+const outgoing = (wiring: MessageWiring, event: MessageEvent, state: MessageState): Outgoing[] => {
+  switch (event.type) {
+    case "attempt.begun":
+    case "attempt.reissued":
+      return [carrierCall(wiring, state, event.data.call)];
+    case "attempt.sent":
+      return [announced(state, "notification.dispatched", attemptAt(state, event.data.n))];
+    case "attempt.noted": {
+      const { n, state: told, at } = event.data;
+      const attempt = attemptAt(state, n);
+      return [
+        announced(state, `notification.${told}`, attempt),
+        ...(told === "opted-out" ? [optOut(state, attempt, at)] : []),
+      ];
+    }
+    case "attempt.failed":
+      return [
+        announced(state, `notification.${event.data.status.toLowerCase()}`, attemptAt(state, event.data.n)),
+      ];
+    case "message.answered":
+      return [answered(state, event.data.asked)];
+    case "message.given-up":
+      // A saga that waits opens its own item with the answer.
+      return event.data.silent || (state.asked !== undefined && state.outcome?.outcome === "refused")
+        ? []
+        : [unreachable(state, event.data.detail)];
+    case "message.queued":
+    case "message.asked":
+    case "attempt.postponed":
+      return [];
+    default:
+      return event satisfies never;
+  }
+};
+
+const attemptAt = ({ attempts }: MessageState, n: number): Attempt => attempts[n] as Attempt;
+
+/** What travels to the carrier's adapter, and what it puts together with the rest of the request again. */
+const sealedContent = ({ sealKey }: MessageWiring, state: MessageState, attempt: Attempt): Sealed => {
+  const { template, language, facts } = state;
+  const link = facts.sealedLink === undefined ? undefined : unseal(sealKey, facts.sealedLink);
+  const content = render(template, language, attempt.channel, toldIn(language, facts, link));
+  return seal(sealKey, JSON.stringify({ recipient: unseal(sealKey, attempt.contact), ...content }));
+};
+
+const carrierCall = (
+  wiring: MessageWiring,
+  state: MessageState,
+  { n, tries, doubt }: MessageCall,
+): Outgoing => {
+  const attempt = attemptAt(state, n);
+  const { messageId, kind, language } = state;
+  const data: VendorCall = {
+    reference: attemptReference(state, n),
+    tries,
+    doubt,
+    request: { channel: attempt.channel, language, sealed: sealedContent(wiring, state, attempt) },
+    replyTo: { name: "message.record-answer", entity: messageId },
+  };
+  const vendor = kind === undefined ? attempt.vendor : drillVendor;
+  return { to: "command", name: `vendor-${vendor}.send`, entity: messageId, data };
+};
+
+const announced = (
+  { caseId, subCaseId, groupId, messageId, template, airport }: MessageState,
+  type: string,
+  { channel, recipient }: Attempt,
+): Outgoing => ({
+  to: "internal",
+  type,
+  id: messageId,
+  caseId,
+  data: {
+    caseUrn: urn("case", caseId),
+    subCaseUrn: urn("sub-case", subCaseId),
+    messageUrn: urn("message", messageId),
+    ...{ groupId, airport, templateId: template, channel, recipient },
+  },
+});
+
+const optOut = ({ messageId }: MessageState, { mark, channel }: Attempt, at: Date): Outgoing => {
+  const data: OptOut = { channel, at: at.toISOString() };
+  return { to: "command", name: "message.opt-out", entity: contactIdOf(tenantOfId(messageId), mark), data };
+};
+
+const answered = ({ outcome, attempts }: MessageState, asked: Asked): Outgoing => {
+  const { reference, tries, again, replyTo } = asked;
+  const told = outcome as NonNullable<MessageState["outcome"]>;
+  const data: VendorAnswer = {
+    verb: "send",
+    vendor: attempts[0]?.vendor ?? "message",
+    reference,
+    tries,
+    ...(again === undefined ? {} : { again }),
+    ...(told.outcome === "done"
+      ? { outcome: "done", result: { acceptedAt: told.at.toISOString(), channel: told.channel } }
+      : told),
+  };
+  return { to: "command", name: replyTo.name, entity: replyTo.entity, data };
+};
+
+/** Nobody has it, and nothing is left to try: a person rings them up, or finds them. */
+const unreachable = (
+  { caseId, airport, kind, groupId, messageId, template }: MessageState,
+  detail: string,
+): Outgoing => ({
+  to: "command",
+  name: "review.open",
+  entity: "",
+  data: {
+    caseId,
+    airport,
+    ...(kind === undefined ? {} : { kind }),
+    category: "PARTIAL_FULFILLMENT",
+    origin: "notify",
+    detail: `The message ${template} has reached nobody. ${detail}`,
+    attemptedHotels: [],
+    affectedGroups: [groupId],
+    occurrence: messageId,
+  },
+});

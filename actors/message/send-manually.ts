@@ -1,0 +1,123 @@
+/** Owns sending by hand (contract, POST /v1/notifications/{caseUrn}/send): to whom, and who is passed over; each message is then one like any other. */
+import type { CaseListItem } from "../../schemas/case.ts";
+import type { Command } from "../../schemas/command.ts";
+import type { NoticeRecipients } from "../../schemas/message.ts";
+import type {
+  NotificationRecord,
+  NotificationsSent,
+  SendNotificationBody,
+} from "../../schemas/notification.ts";
+import { Problem } from "../../schemas/problems.ts";
+import { idOf } from "../../schemas/urn.ts";
+import { causedId } from "../runtime/clock.ts";
+import type { ActorContext, CommandFunction, Dispatch } from "../runtime/host.ts";
+import type { Composed } from "./compose.ts";
+import { untellable } from "./facts.ts";
+
+/** Messages made at once. */
+const atOnce = 16;
+
+interface Wanted {
+  party: NoticeRecipients;
+  passengerUrn?: string;
+}
+
+/** The same command again makes the same messages: each one's reference comes from the command and whom it is for. */
+export const sendManually =
+  (context: ActorContext): CommandFunction =>
+  async (command, dispatch) => {
+    const { caseUrn, ...body } = command.data as SendNotificationBody & { caseUrn: string };
+    const { groupIds, passengerUrns, templateId } = body;
+    if (groupIds !== undefined && passengerUrns !== undefined)
+      throw new Problem("validation/body", "Name groups or passengers, not both.", {
+        errors: [{ pointer: "/passengerUrns", detail: "not with groupIds" }],
+      });
+    const head = await context.call<CaseListItem>("case.head", { ...command, params: { caseUrn } });
+    if (head.status === "CLOSED")
+      throw new Problem("conflict/state", "The case is closed and takes no further change.", {
+        state: "CLOSED",
+      });
+    const parties = await context.call<NoticeRecipients[]>("sub-case.notice-parties", {
+      ...command,
+      params: { caseId: idOf(caseUrn), groupIds, passengerUrns },
+    });
+    requireKnown(parties, body);
+    const host = context.tenants.byCode(command.tenant)?.passengerHosts[0];
+    const named = new Set(passengerUrns);
+    const wanted: Wanted[] = parties.flatMap((party) =>
+      passengerUrns === undefined
+        ? [{ party }]
+        : party.passengerUrns
+            .filter((one) => named.has(one))
+            .map((passengerUrn) => ({ party, passengerUrn })),
+    );
+    const told = wanted.map((one) => ({
+      ...one,
+      detail: untellable(templateId, { ...one.party.facts, ...(host === undefined ? {} : { host }) }),
+    }));
+    const messages = await made(
+      told.filter(({ detail }) => detail === undefined),
+      command,
+      body,
+      dispatch,
+    );
+    const ok: NotificationsSent = {
+      caseUrn,
+      messages,
+      skipped: told.flatMap(({ party: { groupId }, passengerUrn, detail }) =>
+        detail === undefined
+          ? []
+          : [{ groupId, ...(passengerUrn === undefined ? {} : { passengerUrn }), detail }],
+      ),
+      correlationUrn: command.correlationUrn,
+    };
+    return { ok };
+  };
+
+const made = async (
+  wanted: readonly Wanted[],
+  command: Command,
+  { templateId, channels, reason }: SendNotificationBody,
+  dispatch: Dispatch,
+): Promise<NotificationRecord[]> => {
+  const records: NotificationRecord[] = [];
+  for (let from = 0; from < wanted.length; from += atOnce) {
+    const some = wanted.slice(from, from + atOnce).map(async ({ party, passengerUrn }) => {
+      const { passengerUrns: _, ...rest } = party;
+      const whose = passengerUrn ?? "";
+      const data: Composed = {
+        reference: `${party.subCaseId}.by-hand.${causedId(command.id, party.subCaseId, whose)}`,
+        order: { ...rest, template: templateId },
+        ...(passengerUrn === undefined ? {} : { passengerUrn }),
+        ...(channels === undefined ? {} : { channels }),
+        reason,
+      };
+      const id = causedId(command.id, "compose", party.subCaseId, whose);
+      const { expectedVersion: _v, fencingToken: _t, ...envelope } = command;
+      const reply = await dispatch("compose", { ...envelope, id, name: "message.compose", entity: "", data });
+      if ("problem" in reply) throw Problem.from(reply.problem);
+      return reply.ok as NotificationRecord;
+    });
+    records.push(...(await Promise.all(some)));
+  }
+  return records;
+};
+
+/** @throws Problem validation/body */
+const requireKnown = (
+  parties: readonly NoticeRecipients[],
+  { groupIds = [], passengerUrns = [] }: SendNotificationBody,
+): void => {
+  const groups = new Set(parties.map(({ groupId }) => groupId));
+  const people = new Set(parties.flatMap(({ passengerUrns: urns }) => urns));
+  const unknown = [
+    ...groupIds.filter((one) => !groups.has(one)).map((one) => ["/groupIds", `${one} is no group of it`]),
+    ...passengerUrns
+      .filter((one) => !people.has(one))
+      .map((one) => ["/passengerUrns", `${one} is no passenger of it`]),
+  ];
+  if (unknown.length > 0)
+    throw new Problem("validation/body", "Some of these are not the case's.", {
+      errors: unknown.map(([pointer = "", detail = ""]) => ({ pointer, detail })),
+    });
+};

@@ -1,0 +1,190 @@
+/** Owns what a message is: one thing told to one group or passenger, tried number by number until somebody has taken it. */
+import type { CaseKind } from "../../schemas/drill.ts";
+import type { MessageState as CarrierState } from "../../schemas/message.ts";
+import type { NotificationStatus, NotificationTemplate } from "../../schemas/notification.ts";
+import type { VendorCall } from "../../schemas/vendor-call.ts";
+import type { Channel, Language } from "../../schemas/vocabulary.ts";
+import type { Sealed } from "../runtime/seal.ts";
+import type { PendingCall } from "../runtime/vendor-call.ts";
+import type { MessageFacts } from "./facts.ts";
+
+/** One number or address in one channel. */
+export interface Attempt {
+  channel: Channel;
+  /** Who carries it. */
+  vendor: string;
+  passengerUrn: string;
+  /** Masked. */
+  recipient: string;
+  contact: Sealed;
+  /** Of the contact, the same for the same one in every case of the airline: what an opt-out is found by. */
+  mark: string;
+  /** PLANNED: its turn has not come. */
+  status: "PLANNED" | NotificationStatus;
+  /** Of that status. */
+  at?: Date;
+  sentAt?: Date;
+  /** What the carrier has told, by its own clock: the latest of each kind. */
+  told?: Partial<Record<CarrierState, Date>>;
+  /** The carrier's own id. */
+  carrierId?: string;
+  detail?: string;
+}
+
+/** The call under way, for the attempt with this index. */
+export interface MessageCall extends PendingCall {
+  n: number;
+}
+
+/** Who waits for an answer: a saga, as for a vendor's. */
+export type Asked = Pick<VendorCall, "reference" | "tries" | "again" | "replyTo">;
+
+export type Outcome =
+  | { outcome: "done"; at: Date; channel: Channel; recipient: string }
+  | { outcome: "refused"; code: string; detail: string };
+
+export interface MessageState {
+  messageId: string;
+  /** Ours, of the order. Each attempt's is this with its number, from 1. */
+  reference: string;
+  caseId: string;
+  subCaseId: string;
+  groupId: string;
+  /** Set: of a drill or shadow case. No real carrier is asked. */
+  kind?: CaseKind;
+  airport: string;
+  template: NotificationTemplate;
+  language: Language;
+  facts: MessageFacts;
+  /** In the order in which they are tried. */
+  attempts: Attempt[];
+  call?: MessageCall;
+  asked?: Asked;
+  /** What whoever asked was told, or would have been; absent: not known yet. */
+  outcome?: Outcome;
+  queuedAt: Date;
+  /** When a carrier first took it. */
+  sentAt?: Date;
+  /** Set: no attempt is left. */
+  givenUpAt?: Date;
+  /** Absent: the service itself. */
+  requested?: { by: string; reason: string };
+}
+
+export type MessageEvent =
+  | { type: "message.queued"; data: MessageState }
+  | { type: "message.asked"; data: { asked: Asked } }
+  /** The outcome as it stands after the decision is told to whoever asks. */
+  | { type: "message.answered"; data: { asked: Asked } }
+  /** `silent`: nobody has to see to it, as the case is closed, or as whoever has sent it by hand knows at once. */
+  | { type: "message.given-up"; data: { at: Date; code: string; detail: string; silent: boolean } }
+  | { type: "attempt.begun"; data: { at: Date; call: MessageCall } }
+  | { type: "attempt.postponed"; data: { call: MessageCall } }
+  | { type: "attempt.reissued"; data: { call: MessageCall } }
+  | { type: "attempt.sent"; data: { n: number; at: Date; carrierId?: string } }
+  | {
+      type: "attempt.failed";
+      data: { n: number; at: Date; status: "FAILED" | "SUPPRESSED"; detail: string };
+    }
+  | { type: "attempt.noted"; data: { n: number; state: CarrierState; at: Date } };
+
+/** Calls sent again, and a saga that asks again, are work under way. */
+export const technicalEvents: ReadonlySet<string> = new Set<MessageEvent["type"]>([
+  "message.asked",
+  "message.answered",
+  "attempt.postponed",
+  "attempt.reissued",
+]);
+
+const without = <K extends keyof MessageState>(state: MessageState, key: K): MessageState => {
+  const { [key]: _, ...rest } = state;
+  return rest as MessageState;
+};
+
+const withAttempt = (state: MessageState, n: number, change: Partial<Attempt>): MessageState => ({
+  ...state,
+  attempts: state.attempts.map((attempt, i) => (i === n ? { ...attempt, ...change } : attempt)),
+});
+
+/** A call for this attempt is over. */
+const over = (state: MessageState, n: number): MessageState =>
+  state.call?.n === n ? without(state, "call") : state;
+
+/** Of what was told, in whichever order: it has arrived unless it came back afterwards; who answers has it. */
+const statusTold = (
+  { delivered, bounced, replied }: NonNullable<Attempt["told"]>,
+  sentAt: Date,
+): Pick<Attempt, "status" | "at"> => {
+  const arrived = [delivered, replied]
+    .filter((at) => at !== undefined)
+    .sort((a, b) => a.getTime() - b.getTime());
+  const last = arrived.at(-1);
+  if (bounced !== undefined && (last === undefined || bounced >= last))
+    return { status: "BOUNCED", at: bounced };
+  return last === undefined ? { status: "SENT", at: sentAt } : { status: "DELIVERED", at: last };
+};
+
+const sent = (state: MessageState, { n, at, carrierId }: { n: number; at: Date; carrierId?: string }) => {
+  const { channel, recipient, told = {} } = state.attempts[n] as Attempt;
+  const taken = withAttempt(over(state, n), n, {
+    ...statusTold(told, at),
+    sentAt: at,
+    ...(carrierId === undefined ? {} : { carrierId }),
+  });
+  return {
+    ...taken,
+    sentAt: state.sentAt ?? at,
+    outcome: state.outcome ?? { outcome: "done" as const, at, channel, recipient },
+  };
+};
+
+export const evolveMessage = (before: MessageState | undefined, event: MessageEvent): MessageState => {
+  if (event.type === "message.queued") return event.data;
+  const state = before as MessageState;
+  switch (event.type) {
+    case "message.asked":
+    case "message.answered":
+      return { ...state, asked: event.data.asked };
+    case "message.given-up": {
+      const { at, code, detail } = event.data;
+      return { ...state, givenUpAt: at, outcome: state.outcome ?? { outcome: "refused", code, detail } };
+    }
+    case "attempt.begun": {
+      const { at, call } = event.data;
+      return { ...withAttempt(state, call.n, { status: "QUEUED", at }), call };
+    }
+    case "attempt.postponed":
+    case "attempt.reissued":
+      return { ...state, call: event.data.call };
+    case "attempt.sent":
+      return sent(state, event.data);
+    case "attempt.failed": {
+      const { n, at, status, detail } = event.data;
+      return withAttempt(over(state, n), n, { status, at, detail });
+    }
+    case "attempt.noted": {
+      const { n, state: told, at } = event.data;
+      const attempt = state.attempts[n] as Attempt;
+      const all = { ...attempt.told, [told]: at };
+      const status = attempt.sentAt === undefined ? {} : statusTold(all, attempt.sentAt);
+      return withAttempt(state, n, { told: all, ...status });
+    }
+    default:
+      return event satisfies never;
+  }
+};
+
+/** The one that was tried last; undefined: none could be. */
+export const lastTried = ({ attempts }: Pick<MessageState, "attempts">): Attempt | undefined =>
+  attempts.findLast(({ status }) => status !== "PLANNED");
+
+/** Of its attempt in `n`: what the carrier's idempotency key is, and what it tells of the message under. */
+export const attemptReference = ({ reference }: Pick<MessageState, "reference">, n: number): string =>
+  `${reference}.${n + 1}`;
+
+/** The order's reference, and the attempt's index, of what {@link attemptReference} has made; undefined: none of ours. */
+export const attemptOf = (reference: string): { reference: string; n: number } | undefined => {
+  const found = /^(.+)\.(\d{1,2})$/.exec(reference);
+  const [, order = "", number = ""] = found ?? [];
+  return found === null ? undefined : { reference: order, n: Number(number) - 1 };
+};

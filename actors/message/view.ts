@@ -1,0 +1,47 @@
+/** Owns what each audience may see of a message: never a whole number or address, nor what was written. */
+import type { NotificationRecord, NotificationView } from "../../schemas/notification.ts";
+import { urn } from "../../schemas/urn.ts";
+import { type Attempt, lastTried, type MessageState } from "./state.ts";
+
+const attemptView = ({ channel, recipient, status, at, told, detail }: Attempt) => ({
+  channel,
+  recipient,
+  status: status as NotificationRecord["status"],
+  at: (at as Date).toISOString(),
+  ...(told?.replied === undefined ? {} : { repliedAt: told.replied.toISOString() }),
+  ...(detail === undefined ? {} : { detail }),
+});
+
+/** A line of the log. Nobody to send it to is FAILED. */
+export const messageRecord = (state: MessageState): NotificationRecord => {
+  const last = lastTried(state);
+  const { kind, sentAt, requested } = state;
+  return {
+    urn: urn("message", state.messageId),
+    caseUrn: urn("case", state.caseId),
+    subCaseUrn: urn("sub-case", state.subCaseId),
+    groupId: state.groupId,
+    ...(last === undefined ? {} : { passengerUrn: last.passengerUrn }),
+    ...(kind === undefined ? {} : { kind }),
+    templateId: state.template,
+    language: state.language,
+    ...(last === undefined ? {} : { channel: last.channel, recipient: last.recipient }),
+    status: (last?.status ?? "FAILED") as NotificationRecord["status"],
+    attempts: state.attempts.filter(({ status }) => status !== "PLANNED").map(attemptView),
+    queuedAt: state.queuedAt.toISOString(),
+    ...(sentAt === undefined ? {} : { sentAt: sentAt.toISOString() }),
+    ...(requested === undefined ? {} : { requestedBy: requested.by, reason: requested.reason }),
+  };
+};
+
+/** What its group sees of a message that a carrier has taken: where it went last. */
+export const notificationView = ({ attempts, template }: MessageState): NotificationView => {
+  const { channel, status, recipient, sentAt } = attempts.findLast((attempt) => attempt.sentAt) as Attempt;
+  return {
+    channel,
+    template,
+    status: status as NotificationView["status"],
+    recipient,
+    sentAt: (sentAt as Date).toISOString(),
+  };
+};

@@ -1,0 +1,355 @@
+// What becomes of a message, as tables: number by number, what carriers answer and tell later in whatever order, who has opted out,
+// and what leaves for whom.
+import fc from "fast-check";
+import t from "tap";
+import { contactIdOf, contacts, markOf } from "../../../actors/message/preferences.ts";
+import type { Attempt, MessageEvent } from "../../../actors/message/state.ts";
+import { messageRecord, notificationView } from "../../../actors/message/view.ts";
+import { seal, unseal } from "../../../actors/runtime/seal.ts";
+import type { MessageState as CarrierState } from "../../../schemas/message.ts";
+import type { VendorCall } from "../../../schemas/vendor-call.ts";
+import { evening, eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
+import {
+  answer,
+  answered,
+  asks,
+  attempt,
+  begun,
+  byHand,
+  calls,
+  event,
+  item,
+  messageId,
+  ordered,
+  outOf,
+  reissue,
+  rules,
+  sealKey,
+  seen,
+  stateOf,
+  status,
+  story,
+  told,
+  tried,
+} from "./written.ts";
+
+const given = (events: MessageEvent[]) => givenOf(t, rules, messageId)(...events);
+
+t.test("a saga's message: one carrier after the other until one has taken it", async (t) => {
+  given([])
+    .when(...ordered())
+    .sends(calls(1));
+  const first = story(ordered());
+  t.equal(status(first), "QUEUED");
+  given(first)
+    .when(...answer(1, "done"))
+    .then({ type: "attempt.sent" }, { type: "message.answered" })
+    .leads({ sentAt: evening, outcome: { outcome: "done", channel: "SMS", recipient: "•••0143" } })
+    .sends(event("dispatched", "SMS"), answered("done"));
+  given(first)
+    .when(...answer(1, "refused"))
+    .sends(event("failed", "SMS"), calls(2));
+  given(first)
+    .when(...answer(1, "refused", { code: "OPTED_OUT" }))
+    .sends(event("suppressed", "SMS"), calls(2));
+  const last = story(ordered(), answer(1, "refused"), answer(2, "refused"));
+  t.same(tried(last), ["SMS FAILED", "WHATSAPP FAILED", "EMAIL QUEUED"]);
+  given(last)
+    .when(...answer(3, "done"))
+    .sends(event("dispatched", "EMAIL"), answered("done"));
+  given(last)
+    .when(...answer(3, "refused"))
+    .then({ type: "attempt.failed" }, { type: "message.given-up" }, { type: "message.answered" })
+    // The saga opens the item.
+    .sends(event("failed", "EMAIL"), answered("refused", { code: "FAILED" }));
+  t.match(
+    stateOf(story(ordered(), answer(1, "refused"), answer(2, "refused"), answer(3, "refused"))).outcome,
+    {
+      detail: "SMS: 1 is refused WHATSAPP: 2 is refused EMAIL: 3 is refused",
+    },
+  );
+  given([])
+    .when(asks(), seen({ begun: begun({ attempts: [] }) }))
+    .sends(answered("refused", { code: "NO_CONTACT" }));
+  t.equal(messageRecord(stateOf(story([asks(), seen({ begun: begun({ attempts: [] }) })]))).status, "FAILED");
+});
+
+t.test("what travels is sealed, and says what it should", async (t) => {
+  const first = story(ordered());
+  const state = stateOf(first);
+  const messageTo = (events: MessageEvent[]) =>
+    rules.outgoing?.(events.at(-1) as MessageEvent, stateOf(events), asks(), messageId)[0];
+  const sms = messageTo(first);
+  const text = JSON.stringify(sms);
+  t.notMatch(text, /2025550143|Astor|J8K2M4PQ/);
+  t.notMatch(JSON.stringify(state), /2025550143|ada@/, "nor does the document tell");
+  const request = (sms as { data: VendorCall }).data.request as { sealed: string; channel: string };
+  t.match(JSON.parse(unseal(sealKey, request.sealed)), {
+    recipient: "+12025550143",
+    text: /^Voo XN482: há um quarto para si\. Astor, .*J8K2M4PQ.*https:\/\/xenon\.example$/,
+  });
+  t.equal(request.channel, "SMS");
+  const mail = messageTo(story(ordered({ optedOut: outOf("SMS", "WHATSAPP") })));
+  t.equal((mail as { name: string }).name, "vendor-smtp.send");
+  const content = JSON.parse(
+    unseal(sealKey, ((mail as { data: VendorCall }).data.request as { sealed: string }).sealed),
+  );
+  t.match(content, {
+    recipient: "ada@example.com",
+    subject: /XN482/,
+    html: /<html lang="pt">/,
+    text: /Astor/,
+  });
+  const drill = story([asks(), seen({ begun: begun({ kind: "DRILL" }) })]);
+  t.match(messageTo(drill), { name: "vendor-drill.send" });
+  const link = seal(sealKey, "https://xenon.example/l/abc");
+  const magic = story([
+    asks(),
+    seen({ begun: begun({ template: "magic-link", facts: { ...begun()!.facts, sealedLink: link } }) }),
+  ]);
+  t.notMatch(JSON.stringify(stateOf(magic)), /l\/abc/);
+  const said = ((messageTo(magic) as { data: VendorCall }).data.request as { sealed: string }).sealed;
+  t.match(JSON.parse(unseal(sealKey, said)).text, "https://xenon.example/l/abc");
+});
+
+t.test("who has opted out is not written to", async (t) => {
+  given([])
+    .when(...ordered({ optedOut: outOf("SMS") }))
+    .sends(event("suppressed", "SMS"), calls(2));
+  const nobody = ordered({ optedOut: outOf("SMS", "WHATSAPP", "EMAIL") });
+  given([])
+    .when(...nobody)
+    .sends(
+      event("suppressed", "SMS"),
+      event("suppressed", "WHATSAPP"),
+      event("suppressed", "EMAIL"),
+      answered("refused", { code: "SUPPRESSED" }),
+    );
+  t.equal(status(story(nobody)), "SUPPRESSED");
+  const hand = byHand({ optedOut: outOf("SMS", "WHATSAPP", "EMAIL") });
+  given([])
+    .when(...hand)
+    .sends({ to: "internal" }, { to: "internal" }, { to: "internal" });
+  // A person who has sent it sees that in the answer; what comes back later they don't.
+  const one = story(byHand({ optedOut: outOf("WHATSAPP", "EMAIL") }));
+  given(one)
+    .when(...answer(1, "refused", { more: { optedOut: outOf("WHATSAPP", "EMAIL") } }))
+    .sends(event("failed", "SMS"), event("suppressed", "WHATSAPP"), event("suppressed", "EMAIL"), item);
+  given(story(ordered()))
+    .when(...answer(1, "refused", { more: { optedOut: outOf("WHATSAPP") } }))
+    .sends(event("failed", "SMS"), event("suppressed", "WHATSAPP"), calls(3, "smtp"));
+  const sent = story(ordered(), answer(1, "done"));
+  const entity = contactIdOf("XN", attempt("SMS").mark);
+  given(sent)
+    .when(...told(1, "opted-out", 5))
+    .sends(event("opted-out", "SMS"), {
+      to: "command",
+      name: "message.opt-out",
+      entity,
+      data: { channel: "SMS", at: secondsLater(5).toISOString() },
+    });
+  t.equal(status(story(ordered(), answer(1, "done"), told(1, "opted-out", 5))), "SENT");
+  const out = received("message.opt-out", { channel: "SMS", at: secondsLater(5).toISOString() }, { entity });
+  const contact = givenOf(t, contacts, entity);
+  contact()
+    .when(out)
+    .leads({ optedOut: { SMS: secondsLater(5) } });
+  const once = eventsOf(contacts, [], out);
+  contact(...once)
+    .when(out)
+    .nothing();
+  contact(...once)
+    .when(received("message.opt-out", { channel: "EMAIL", at: evening.toISOString() }, { entity }))
+    .leads({ optedOut: { SMS: secondsLater(5), EMAIL: evening } });
+  t.equal(
+    markOf(sealKey, "XN", "EMAIL", "Ada@Example.com"),
+    markOf(sealKey, "XN", "EMAIL", "ada@example.com"),
+    "an address differs by no capital",
+  );
+  t.not(markOf(sealKey, "XN", "SMS", "+12025550143"), markOf(sealKey, "QZ", "SMS", "+12025550143"));
+  t.not(
+    markOf(sealKey, "XN", "SMS", "+12025550143"),
+    markOf(Buffer.alloc(32, 8), "XN", "SMS", "+12025550143"),
+  );
+});
+
+t.test("what carriers tell later", async (t) => {
+  const sent = story(ordered(), answer(1, "done"));
+  given(sent)
+    .when(...told(1, "delivered", 5))
+    .sends(event("delivered", "SMS"));
+  t.equal(status(story(ordered(), answer(1, "done"), told(1, "delivered", 5))), "DELIVERED");
+  given(sent)
+    .when(...told(1, "bounced", 5))
+    .sends(event("bounced", "SMS"), calls(2));
+  const replied = story(ordered(), answer(1, "done"), told(1, "replied", 9));
+  t.match(messageRecord(stateOf(replied)), {
+    status: "DELIVERED",
+    attempts: [{ repliedAt: secondsLater(9).toISOString() }],
+  });
+  for (const state of ["delivered", "bounced", "replied", "opted-out"] as const) {
+    const heard = story(ordered(), answer(1, "done"), told(1, state, 5));
+    given(heard)
+      .when(...told(1, state, 5))
+      .nothing();
+    given(heard)
+      .when(...told(1, state, 4))
+      .nothing();
+    given(sent)
+      .when(...told(3, state, 5))
+      .nothing();
+    given(sent)
+      .when(...told(9, state, 5))
+      .nothing();
+  }
+  // Before the adapter's own answer is heard.
+  const early = story(ordered());
+  given(early)
+    .when(...told(1, "delivered", 5))
+    .then({ type: "attempt.sent" }, { type: "message.answered" }, { type: "attempt.noted" })
+    .leads({ outcome: { outcome: "done" } });
+  given(story(ordered(), told(1, "delivered", 5)))
+    .when(...answer(1, "done"))
+    .nothing();
+  given(early)
+    .when(...told(1, "bounced", 5))
+    .sends(event("dispatched", "SMS"), answered("done"), event("bounced", "SMS"), calls(2));
+  const all = story(
+    ordered(),
+    answer(1, "done"),
+    told(1, "bounced", 5),
+    answer(2, "done"),
+    told(2, "bounced", 9),
+  );
+  t.same(tried(all), ["SMS BOUNCED", "WHATSAPP BOUNCED", "EMAIL QUEUED"]);
+  given(all)
+    .when(...answer(3, "refused"))
+    .sends(event("failed", "EMAIL"), item);
+  given(story(ordered(), answer(1, "done"), told(1, "bounced", 5)))
+    .when(...told(1, "delivered", 8))
+    .then({ type: "attempt.noted" });
+  t.match(notificationView(stateOf(all)), {
+    channel: "WHATSAPP",
+    status: "BOUNCED",
+    template: "offer-ready",
+  });
+  // Of a closed case nobody is written to any more.
+  given(sent)
+    .when(...told(1, "bounced", 5, { caseIsClosed: true }))
+    .sends(event("bounced", "SMS"));
+});
+
+t.test("in whatever order it is told, however often, it comes to the same", async (t) => {
+  const states = ["delivered", "bounced", "replied", "opted-out"] as const;
+  const report = fc.record({ state: fc.constantFrom(...states), second: fc.integer({ min: 1, max: 4 }) });
+  const shape = (reports: { state: CarrierState; second: number }[]) => {
+    const events = story(
+      ordered(),
+      answer(1, "done"),
+      ...reports.map(({ state, second }) => told(1, state, second)),
+    );
+    const { told: heard, status: now } = stateOf(events).attempts[0] as Attempt;
+    return JSON.stringify([Object.entries(heard ?? {}).sort(), now]);
+  };
+  const property = fc.property(
+    fc
+      .array(report, { minLength: 1, maxLength: 6 })
+      .chain((all) =>
+        fc.tuple(fc.constant(all), fc.shuffledSubarray([...all, ...all], { minLength: all.length * 2 })),
+      ),
+    ([all, shuffled]) => shape(all) === shape(shuffled),
+  );
+  t.doesNotThrow(() => fc.assert(property, { numRuns: 200, seed: 1 }));
+});
+
+t.test("carriers that are away, silent, or in doubt", async (t) => {
+  const first = story(ordered());
+  const away = (tries: number) => answer(1, "unavailable", { tries });
+  given(first)
+    .when(...away(1))
+    .then({ type: "attempt.postponed", data: { call: { n: 0, postponed: true, doubt: false } } });
+  const thrice = story(ordered(), away(1), reissue(60), away(2), reissue(600));
+  given(thrice)
+    .when(...away(3))
+    .sends(event("failed", "SMS"), calls(2));
+  given(thrice)
+    .when(...away(2))
+    .nothing();
+  given(first)
+    .when(...reissue(10))
+    .nothing();
+  given(first)
+    .when(...reissue(30))
+    .then({ type: "attempt.reissued", data: { call: { tries: 2, doubt: true } } });
+  const doubtful = (times: number, from: MessageEvent[]) => {
+    let events = from;
+    for (let i = 1; i <= times; i++) events = eventsOf(rules, events, reissue(10_000 * i));
+    return events;
+  };
+  t.match(
+    stateOf(doubtful(20, first)).call,
+    { n: 0, tries: 21, doubt: true },
+    "who can be asked is asked on",
+  );
+  const mail = story(ordered({ optedOut: outOf("SMS", "WHATSAPP") }));
+  t.match(stateOf(doubtful(2, mail)).call, { n: 2, tries: 3, doubt: true });
+  const given3 = doubtful(3, mail);
+  t.equal(status(given3), "FAILED", "a mail may be doubled, not multiplied");
+  given(given3)
+    .when(...answer(3, "done"))
+    .then({ type: "attempt.sent" })
+    .sends(event("dispatched", "EMAIL"));
+  given(first)
+    .when(...reissue(30, { caseIsClosed: true }))
+    .then(
+      { type: "attempt.failed" },
+      { type: "message.given-up", data: { silent: true } },
+      { type: "message.answered" },
+    );
+});
+
+t.test("a saga that asks again is told again; a person's repeat is nothing", async (t) => {
+  const queued = story(ordered());
+  given(queued).when(asks(2)).then({ type: "message.asked" }).sends();
+  given(story(ordered(), asks(2)))
+    .when(...answer(1, "done"))
+    .sends(event("dispatched", "SMS"), answered("done", { tries: 2 }));
+  const sent = story(ordered(), answer(1, "done"));
+  given(sent)
+    .when(asks(3))
+    .sends(answered("done", { tries: 3 }));
+  given(story(ordered(), asks(3)))
+    .when(asks(2))
+    .nothing();
+  const hand = story(byHand());
+  given(hand).when(byHand()[0]).nothing();
+  given(hand)
+    .when(...answer(1, "done"))
+    .then({ type: "attempt.sent" });
+  t.match(messageRecord(stateOf(hand)), {
+    requestedBy: supervisor.urn,
+    reason: "Lost it",
+    passengerUrn: "urn:passenger:XN-ADA",
+  });
+});
+
+t.test("nobody sees a whole number or address", async (t) => {
+  const all = story(
+    byHand(),
+    answer(1, "done"),
+    told(1, "bounced", 5),
+    answer(2, "refused"),
+    answer(3, "done"),
+  );
+  const state = stateOf(all);
+  const views = [messageRecord(state), notificationView(state)];
+  const command = byHand()[0];
+  const note = rules.audit?.({ id: messageId, command, before: undefined, after: state, events: all });
+  const messagesOut = all.flatMap((one) => rules.outgoing?.(one, state, command, messageId) ?? []);
+  t.notMatch(JSON.stringify([views, note, messagesOut]), /2025550143|ada@/);
+  t.match(note, {
+    action: "message.send-manually",
+    after: { templateId: "offer-ready", channels: ["SMS", "WHATSAPP", "EMAIL"] },
+  });
+  t.notMatch(JSON.stringify(views), new RegExp(attempt("SMS").mark));
+});
