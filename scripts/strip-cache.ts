@@ -31,8 +31,17 @@ const strippedIn = (cache: string, path: string): string => {
   return stripped;
 };
 
-if (folder) {
-  mkdirSync(folder, { recursive: true });
+/** Where nothing can be kept, Node strips for itself. */
+const canKeep = (cache: string): boolean => {
+  try {
+    mkdirSync(cache, { recursive: true });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+if (folder && canKeep(folder)) {
   registerHooks({
     load: (url, context, next) => {
       if (!url.startsWith("file:") || !url.endsWith(".ts")) return next(url, context);

@@ -59,6 +59,8 @@ const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
       : { externalEventId: eventIdOf({ externalEventId, ...(kind === undefined ? {} : { kind }) }) };
   },
   create: ({ name, tenant, now }) => (name.startsWith("case.open") ? freshId(tenant, now) : undefined),
+  gathersFor: (command) =>
+    isRegrouping(command) || isAboutDemand(command) || command.name === "case.apply-freeze",
   gather: async (command, state) =>
     state === undefined
       ? undefined
@@ -103,10 +105,10 @@ const gatherRegroup = async (
   return { members, policies, freeze };
 };
 
-const isRegrouping = ({ name }: Received): boolean =>
+const isRegrouping = ({ name }: Pick<Received, "name">): boolean =>
   name === "case.split-group" || name === "case.merge-groups" || name === "case.group-passengers";
 
-const isAboutDemand = ({ name, data }: Received): boolean =>
+const isAboutDemand = ({ name, data }: Pick<Received, "name" | "data">): boolean =>
   name === "case.plan" ||
   name === "case.request-demand" ||
   name === "case.approve-demand" ||

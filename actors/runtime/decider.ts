@@ -100,6 +100,8 @@ export interface Decider<State extends object, Event extends DomainEvent> {
   opens?(command: Command): boolean;
   /** The id of what this command creates when `locate` finds nothing. Undefined: the command never creates. */
   create?(command: Received): string | undefined;
+  /** Which commands `gather` reads anything for: each is handled by itself, so that nobody waits for it. Default: every one. */
+  gathersFor?(command: Command): boolean;
   /** Reads what the decision needs from other actors; a failure leaves the command to be tried again. */
   gather?(command: Received, state: State | undefined): Promise<unknown>;
   /** The answer to a synchronous caller. */

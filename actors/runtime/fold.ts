@@ -29,7 +29,7 @@ export interface Fold<State, Event> {
 }
 
 /**
- * A command whose decision has read from elsewhere is the last of its fold: nobody waits for another's reading.
+ * A command whose decision reads from elsewhere is a fold of its own: what is decided is written before anything is read.
  * @param before what the first decides on; undefined: nothing is there
  */
 export const decideInTurn = async <State extends object, Event extends DomainEvent>(
@@ -47,8 +47,9 @@ export const decideInTurn = async <State extends object, Event extends DomainEve
     handled: [],
   };
   for (const command of commands) {
+    const reads = decider.gather !== undefined && (decider.gathersFor?.(command) ?? true);
+    if (reads && fold.results.length > 0) break;
     const received: Received = { ...command, now: now() };
-    let hasRead = false;
     try {
       if (
         [before?.meta.handled ?? [], fold.handled].some((some) => isHandled(some, command.id, received.now))
@@ -58,14 +59,13 @@ export const decideInTurn = async <State extends object, Event extends DomainEve
       }
       const entity = fold.entity ?? (command.entity || decider.create?.(received));
       if (entity === undefined) throw noSuch(decider);
-      const gathered = await decider.gather?.(received, fold.state);
-      hasRead = gathered !== undefined;
+      const gathered = reads ? await decider.gather?.(received, fold.state) : undefined;
       take(decider, fold, received, entity, gathered);
       fold.results.push(handledNow(fold, false));
     } catch (reason) {
       fold.results.push({ status: "rejected", reason });
     }
-    if (hasRead) break;
+    if (reads) break;
   }
   return fold;
 };

@@ -30,6 +30,7 @@ const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> =>
   remembered: 256,
   commands,
   indexes: subCaseIndexes,
+  gathersFor: ({ name }) => name === manualReservation,
   gather: (command, state) => gatherManualFacts(context, command, state),
   decide: deciderOf({
     stepDeadlineMs: context.config.STEP_DEADLINE_MS,

@@ -71,6 +71,7 @@ const segmentShown = (state: TransferState, { id, data }: Command): Segment | un
 
 const decider = (context: ActorContext): Decider<TransferState, TransferEvent> => ({
   ...transfers({ stepDeadlineMs: context.config.STEP_DEADLINE_MS }),
+  gathersFor: ({ name }) => isDeskCommand(name.slice("transport.".length)),
   gather: (command, state) => gatherFor(context, command, state),
   view: (state, { version, command }: Reading) => {
     const segment = command.principal.surface === "system" ? undefined : segmentShown(state, command);

@@ -305,7 +305,7 @@ const frozen = async (night: ChangingNight, airport: string): Promise<void> => {
   }
 };
 
-/** One room for the nights that are needed, one card and ride, and a message for each notice; of who needs none nothing. */
+/** One room for the nights that are needed, one card, a ride each way, and a message for each notice; of who needs none nothing. */
 const assertHoused = async (t: Test, night: ChangingNight, cases: readonly string[]): Promise<void> => {
   const names = ["stayhub", "roomlink", "cardworks", "ridefleet", "sendwell"];
   const ledgers = await Promise.all(names.map((name) => night.it.ledger(name)));
@@ -328,7 +328,7 @@ const assertHoused = async (t: Test, night: ChangingNight, cases: readonly strin
         {
           bookings: kept === 1 ? [assignment?.stay.checkOut] : [],
           cards: (assignment?.terms.incidentalsMinor ?? 0) > 0 ? kept : 0,
-          rides: kept,
+          rides: 2 * kept,
           held: 0,
           messages: notices.length,
         },
@@ -340,9 +340,9 @@ const assertHoused = async (t: Test, night: ChangingNight, cases: readonly strin
 
 export const runKillChanges = async (t: Test): Promise<void> => {
   const it = await startInstance(t, { settings: eagerSettings });
-  await driveInOwnCars(it, it.airlines[0]);
   const night = new ChangingNight(t, it, await it.operatorToken(it.airlines[0].urn, "ADMIN"));
   for (const airport of ["GVA", "VIE"]) await night.approvedByHand(airport);
+  await driveInOwnCars(it, it.airlines[0]);
   const pushed = async (name: string, count: number, airport?: string): Promise<string[]> => {
     const cases: string[] = [];
     for (let i = 0; i < count; i++) cases.push(await night.push(`${name}${i}`, 2, airport));

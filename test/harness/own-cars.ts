@@ -16,7 +16,7 @@ export const driveInOwnCars = async (it: TestInstance, airline: DemoAirline): Pr
       method: "POST",
       path: `/v1/policies/${encodeURIComponent(urn)}/patch`,
       token,
-      body: { patch: { transport: { mode: "PRIVATE_CAR" } }, reason: "No strangers tonight" },
+      body: { transport: { mode: "PRIVATE_CAR" }, reason: "No strangers tonight" },
     });
     expectStatus(patched, 200, "patching a policy");
   }

@@ -226,7 +226,7 @@ function isRun(path: string): boolean {
   if (path.endsWith(".test.ts") || /^actors\/[^/]+\/service\.ts$/.test(path)) return true;
   if (dirname(path) === "scripts" && files.some((file) => file.path === path.slice(0, -".ts".length)))
     return true;
-  if (files.some((file) => file.path === "scripts/bootstrap.sh" && file.text.includes(`$root/${path}`)))
+  if (files.some((file) => file.path === "scripts/bootstrap.sh" && file.text.includes(`$root/${path}"`)))
     return true;
   const others = sources.filter((file) => file.path !== thisFile);
   return others.some((file) =>

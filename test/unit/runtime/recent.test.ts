@@ -62,7 +62,11 @@ const vehicle = (remembered: number, standing: Document | null = empty) => {
     },
     evolve: (state) => ({ taken: (state?.taken ?? 0) + 1 }),
     outgoing: () => [{ to: "internal", type: "vehicle.taken", id: "XN-1", data: {} }],
-    gather: async ({ id }) => (id.startsWith("asks") ? "read elsewhere" : undefined),
+    gathersFor: ({ id }) => id.startsWith("asks"),
+    gather: async ({ id }) => {
+      if (id.endsWith("in vain")) throw new Error("nobody answers");
+      return "read elsewhere";
+    },
     opens: ({ id }) => id.startsWith("opens"),
     audit: () => null,
     view: (state) => state,
@@ -234,7 +238,7 @@ t.test("nobody waits for what another has to read elsewhere", async (t) => {
   const { take, writes } = vehicle(10);
   const all = ["a", "b", "asks", "c"].map((id) => take(id));
   t.strictSame(await told(all), [[1, 2], [2, 3], [3, 4], "conflict/state"]);
-  t.equal(writes(), 2, "the one that asks is the last of its go");
+  t.equal(writes(), 3, "what is decided is written before anything is read");
   const other = vehicle(10);
   const asking = ["a", "asks 1", "asks 2"].map((id) => other.take(id));
   t.strictSame(await told(asking), [
@@ -243,4 +247,7 @@ t.test("nobody waits for what another has to read elsewhere", async (t) => {
     [3, 4],
   ]);
   t.equal(other.writes(), 3);
+  const third = vehicle(10);
+  const vain = ["a", "asks in vain", "b"].map((id) => third.take(id));
+  t.strictSame(await told(vain), [[1, 2], "nobody answers", [2, 3]]);
 });

@@ -11,9 +11,9 @@ const folder = t.testdir({
 const cache = join(folder, "cache");
 const stripCache = join(import.meta.dirname, "../../../scripts/strip-cache.ts");
 
-const run = (): string =>
+const run = (keptIn = cache): string =>
   execFileSync(process.execPath, ["--import", stripCache, join(folder, "asks.ts")], {
-    env: { NODE_COMPILE_CACHE: cache, NODE_OPTIONS: "--disable-warning=ExperimentalWarning" },
+    env: { NODE_COMPILE_CACHE: keptIn, NODE_OPTIONS: "--disable-warning=ExperimentalWarning" },
     encoding: "utf8",
   }).trim();
 const kept = (): string[] =>
@@ -35,5 +35,8 @@ t.strictSame(kept(), first, "in place of what was kept of it");
 for (const path of kept()) truncateSync(path, 10);
 t.equal(run(), "another", "a kept file that is not whole counts for nothing");
 
+writeFileSync(join(folder, "no-folder"), "");
+t.equal(run(join(folder, "no-folder")), "another", "where nothing can be kept it is run all the same");
+
 writeFileSync(join(folder, "told.ts"), "export const told = (): string => ;");
-t.throws(run, /told\.ts/, "what is no TypeScript is told with its place");
+t.throws(() => run(), /told\.ts/, "what is no TypeScript is told with its place");
