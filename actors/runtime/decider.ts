@@ -98,6 +98,11 @@ export interface Decider<State extends object, Event extends DomainEvent> {
    * Default: none is.
    */
   opens?(command: Command): boolean;
+  /**
+   * Commands that decide by the state alone whether they were there before, so that a repeat changes nothing: they leave no
+   * entry in `handled`. For what comes to one entity by the ten thousand. Default: none.
+   */
+  idempotent?(command: Command): boolean;
   /** The id of what this command creates when `locate` finds nothing. Undefined: the command never creates. */
   create?(command: Received): string | undefined;
   /** Which commands `gather` reads anything for: each is handled by itself, so that nobody waits for it. Default: every one. */

@@ -24,7 +24,7 @@ export interface Fold<State, Event> {
   results: PromiseSettledResult<Handled<State>>[];
   /** Of those that change something. */
   changes: Change<State, Event>[];
-  /** One entry for each change. */
+  /** One entry for each change, but of commands that are idempotent by themselves. */
   handled: HandledEntry[];
 }
 
@@ -92,7 +92,8 @@ const take = <State extends object, Event extends DomainEvent>(
   fold.state = after;
   fold.version += isBusiness ? 1 : 0;
   fold.changes.push({ id: entity, command, before: state, after, events });
-  fold.handled.push({ id: command.id, at: command.now, version: fold.version });
+  if (decider.idempotent?.(command) !== true)
+    fold.handled.push({ id: command.id, at: command.now, version: fold.version });
 };
 
 /** Of a fold that has an entity. */

@@ -172,7 +172,7 @@ const update = async <State extends object>(
   const handled = [...kept, ...change.handled];
   if (kept !== before.meta.handled) set.handled = handled;
   const push: Record<string, unknown> = outbox.length > 0 ? { outbox: { $each: outbox } } : {};
-  if (set.handled === undefined) push.handled = { $each: change.handled };
+  if (set.handled === undefined && change.handled.length > 0) push.handled = { $each: change.handled };
   const write: Record<string, unknown> = { $set: set };
   if (Object.keys(unset).length > 0) write.$unset = unset;
   if (Object.keys(push).length > 0) write.$push = push;

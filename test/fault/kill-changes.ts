@@ -349,7 +349,7 @@ export const runKillChanges = async (t: Test): Promise<void> => {
     return cases;
   };
   const staying = await pushed("S", changedCases);
-  const moving = await pushed("M", changedCases);
+  const moving = await pushed("M", changedCases + 3);
   const waiting = await pushed("W", changedCases, "GVA");
   for (const caseUrn of [...staying, ...moving])
     await it.events.untilCount("subcase.offer-ready", 2, { caseUrn, withinMs });

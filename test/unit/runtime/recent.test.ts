@@ -67,6 +67,7 @@ const vehicle = (remembered: number, standing: Document | null = empty) => {
       if (id.endsWith("in vain")) throw new Error("nobody answers");
       return "read elsewhere";
     },
+    idempotent: ({ id }) => id.startsWith("counted"),
     opens: ({ id }) => id.startsWith("opens"),
     audit: () => null,
     view: (state) => state,
@@ -195,6 +196,16 @@ t.test("what waits for one entity is decided in turn and written in one go", asy
     );
     t.strictSame(relayed.at(-1)?.slice(-2), [2, 3], "each has its own messages");
   }
+});
+
+t.test("what is idempotent by itself leaves no entry behind", async (t) => {
+  const { take, document } = vehicle(10);
+  for (const id of ["a", "counted 1", "counted 2"]) await take(id);
+  t.match(document(), { taken: 3, version: 4, outboxCount: 3 });
+  t.strictSame(
+    document().handled.map(({ id }: HandledEntry) => id),
+    ["a"],
+  );
 });
 
 t.test("of those who have seen the same version one wins", async (t) => {

@@ -15,6 +15,7 @@ const run = (keptIn = cache): string =>
   execFileSync(process.execPath, ["--import", stripCache, join(folder, "asks.ts")], {
     env: { NODE_COMPILE_CACHE: keptIn, NODE_OPTIONS: "--disable-warning=ExperimentalWarning" },
     encoding: "utf8",
+    stdio: "pipe",
   }).trim();
 const kept = (): string[] =>
   readdirSync(join(cache, "stripped")).map((name) => join(cache, "stripped", name));
