@@ -39,12 +39,13 @@ const vehicle = (remembered: number, standing: Document | null = empty) => {
       document = first;
     },
     updateOne: async ({ revision }: Document, { $set, $push }: Document) => {
-      const ids = $push.handled.$each.map(({ id }: HandledEntry) => id);
+      const handled = $push.handled?.$each ?? [];
+      const ids = handled.map(({ id }: HandledEntry) => id);
       if (ids.includes(unwritable)) throw new Error("too large");
       if (document === null || revision !== document.revision) return { matchedCount: 0 };
       writes++;
       const outbox = [...document.outbox, ...($push.outbox?.$each ?? [])];
-      document = { ...document, ...$set, outbox, handled: [...document.handled, ...$push.handled.$each] };
+      document = { ...document, ...$set, outbox, handled: [...document.handled, ...handled] };
       return { matchedCount: 1 };
     },
   };
