@@ -36,6 +36,8 @@ export interface AgentAction extends Proposed {
   /** Of the approval or rejection. */
   decided?: Decision;
   execution?: Execution;
+  /** When the item was asked last what had become of it. Absent: not yet. */
+  checkedAt?: Date;
   /** Of FAILED and EXPIRED: why. */
   detail?: string;
   endedAt?: Date;
@@ -46,6 +48,8 @@ export type AgentActionEvent =
   | { type: "agent.action-approved"; data: Decision }
   | { type: "agent.action-rejected"; data: Decision }
   | { type: "agent.action-begun"; data: Execution }
+  /** Technical: the item was asked, and an outcome is still to come. */
+  | { type: "agent.action-checked"; data: { at: Date } }
   | { type: "agent.action-executed"; data: { at: Date } }
   | { type: "agent.action-failed"; data: { at: Date; detail: string } }
   | { type: "agent.action-expired"; data: { at: Date; detail: string } };
@@ -63,6 +67,8 @@ export const evolveAction = (state: AgentAction | undefined, event: AgentActionE
       return { ...state, status: "REJECTED", decided: event.data, endedAt: event.data.at };
     case "agent.action-begun":
       return { ...state, status: "EXECUTING", execution: event.data };
+    case "agent.action-checked":
+      return { ...state, checkedAt: event.data.at };
     case "agent.action-executed":
       return { ...state, status: "EXECUTED", endedAt: event.data.at };
     case "agent.action-failed":

@@ -1,10 +1,12 @@
 /** Owns what is taken of a planner's answer: what names only things of the facts, within bounds, with cost and effect worked out from them. */
+import { isDeepStrictEqual } from "node:util";
 import { type ProposalKind, proposalKinds, type TriageCause, triageCauses } from "../../schemas/agent.ts";
 import { RelaxedFields, relaxed } from "../../schemas/relaxation.ts";
 import type { Money } from "../../schemas/vocabulary.ts";
 import { fitting } from "../runtime/input.ts";
-import type { Facts, Search } from "./facts.ts";
-import { placementAt } from "./fit.ts";
+import { untried } from "./classify.ts";
+import { type Facts, isFormer, type Search } from "./facts.ts";
+import { type Placement, placementAt, relaxationsAt } from "./fit.ts";
 import type { Draft, Plan } from "./planner.ts";
 
 /** A proposal as it is kept. */
@@ -62,13 +64,15 @@ const admitted = (draft: Draft, facts: Facts): Proposal | undefined => {
   const search = facts.searches.find(({ groups }) =>
     draft.groupIds.every((groupId) => groups.some((group) => group.groupId === groupId)),
   );
-  const placement = search === undefined ? undefined : placedBy(draft, search, facts);
-  if (placement === undefined) return undefined;
+  const placed = search === undefined ? undefined : placedBy(draft, search, facts);
+  if (placed === undefined || isFormer(facts, { action, hotelUrn: draft.hotelUrn, ...placed.value }))
+    return undefined;
+  const { placement, value: least } = placed;
   return {
     action,
     hotelUrn: draft.hotelUrn,
     reason: sentence(draft.reason),
-    ...(action === "relaxPolicy" ? { value: value as RelaxedFields } : {}),
+    ...least,
     groupIds: placement.groupIds,
     rooms: placement.rooms,
     cost: placement.cost,
@@ -76,14 +80,28 @@ const admitted = (draft: Draft, facts: Facts): Proposal | undefined => {
   };
 };
 
-/** Undefined: the hotel is not among what was found, or would not take all of these groups even so. */
-const placedBy = ({ hotelUrn, groupIds, value, action }: Draft, search: Search, { policies }: Facts) => {
-  const hotel = search.hotels.find((one) => one.hotelUrn === hotelUrn);
-  const policy = policies[search.tier];
+/**
+ * What the hotel can do for the groups, and the value that a relaxation needs for it. Undefined: the hotel is not among what was found,
+ * has refused before, would not take all of these groups even so, or could be had for less than the draft relaxes.
+ */
+const placedBy = (
+  { hotelUrn, groupIds, value, action }: Draft,
+  search: Search,
+  facts: Facts,
+): { placement: Placement; value: { value?: RelaxedFields } } | undefined => {
+  const hotel = untried(facts, search.hotels).find((one) => one.hotelUrn === hotelUrn);
+  const policy = facts.policies[search.tier];
   const groups = search.groups.filter(({ groupId }) => groupIds.includes(groupId));
   if (hotel === undefined || policy === undefined || groups.length === 0) return undefined;
-  const loose =
-    action === "relaxPolicy" && value !== undefined ? relaxed(policy, [{ fields: value }]) : policy;
-  const placement = placementAt(hotel, groups, loose);
-  return placement?.groupIds.length === groups.length ? placement : undefined;
+  const loosest = action === "relaxPolicy" ? relaxed(policy, [{ fields: value ?? {} }]) : policy;
+  const needed = relaxationsAt(hotel, groups, policy).find(({ value: least }) =>
+    isDeepStrictEqual(relaxed(policy, [{ fields: least }]), loosest),
+  );
+  if (action === "relaxPolicy" && needed === undefined) return undefined;
+  const placement = placementAt(hotel, groups, loosest);
+  if (placement?.groupIds.length !== groups.length) return undefined;
+  return {
+    placement,
+    value: action === "relaxPolicy" && needed !== undefined ? { value: needed.value } : {},
+  };
 };

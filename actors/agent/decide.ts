@@ -30,6 +30,8 @@ export interface Expiry {
   at: string;
   /** Set: what a person has approved stays. */
   proposedOnly?: true;
+  /** Set: its case was closed. What is being executed ends, too: nobody will tell how it went. */
+  caseClosed?: true;
 }
 
 /** The same content for the same item is the same action, whoever triages; its time is the item's. */
@@ -61,6 +63,8 @@ export const decideAction = (
       return execute(state, command as Received<{ reason?: string }>, terms);
     case "agent.note-outcome":
       return noteOutcome(state, command as Received<OutcomeNote>);
+    case "agent.note-check":
+      return noteCheck(state, command);
     case "agent.expire":
       return expire(state, command as Received<Expiry>);
     default:
@@ -134,9 +138,16 @@ const noteOutcome = (state: AgentAction, { data, now }: Received<OutcomeNote>): 
   return [{ type: "agent.action-failed", data: { at: now, detail: data.detail ?? "No room was found." } }];
 };
 
-/** What is being executed ends by its outcome. */
+const noteCheck = ({ status }: AgentAction, { now }: Received): AgentActionEvent[] =>
+  status === "EXECUTING" ? [{ type: "agent.action-checked", data: { at: now } }] : [];
+
+/** What is being executed ends by its outcome, unless its case was closed. */
 const expire = (state: AgentAction, { data, now }: Received<Expiry>): AgentActionEvent[] => {
-  const isMeant = state.status === "PROPOSED" || (state.status === "APPROVED" && data.proposedOnly !== true);
-  if (!isMeant || state.proposedAt > new Date(data.at)) return [];
+  const isMeant =
+    state.status === "PROPOSED" ||
+    (state.status === "APPROVED" && data.proposedOnly !== true) ||
+    (state.status === "EXECUTING" && data.caseClosed === true);
+  const since = state.status === "EXECUTING" ? (state.execution?.at ?? state.proposedAt) : state.proposedAt;
+  if (!isMeant || since > new Date(data.at)) return [];
   return [{ type: "agent.action-expired", data: { at: now, detail: data.detail } }];
 };

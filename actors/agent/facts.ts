@@ -1,11 +1,12 @@
 /** Owns what a planner is told of a review item: figures, codes and ids. No passenger, no contact detail; gathering it is `gather.ts`. */
+import { isDeepStrictEqual } from "node:util";
 import type { ProposalKind } from "../../schemas/agent.ts";
 import type { DiscardReason, GroupNeed } from "../../schemas/allocation.ts";
 import type { HotelFound, HotelSearchView } from "../../schemas/hotel-search.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import type { RelaxedFields } from "../../schemas/relaxation.ts";
 import type { ReviewItemView } from "../../schemas/review.ts";
-import type { ReviewCategory, Tier } from "../../schemas/vocabulary.ts";
+import { amenities as amenityWords, type ReviewCategory, type Tier } from "../../schemas/vocabulary.ts";
 import type { WaveView } from "../../schemas/wave.ts";
 
 /** A hotel without its name and address: texts of others, by which nothing is decided. */
@@ -53,6 +54,17 @@ export interface Facts {
 export const needsRoom = ({ category, origin }: Pick<ReviewItemView, "category" | "origin">): boolean =>
   category === "ALLOCATION_FAILED" || ["booking", "demand", "amendment", "override"].includes(origin ?? "");
 
+/** Whether this was decided on or tried before. A relaxation is the same one whichever hotel stands for it. */
+export const isFormer = (
+  { former }: Pick<Facts, "former">,
+  one: Pick<FormerProposal, "action" | "hotelUrn" | "value">,
+): boolean =>
+  former.some(
+    ({ action, hotelUrn, value }) =>
+      action === one.action &&
+      (action === "rebook" ? hotelUrn === one.hotelUrn : isDeepStrictEqual(value, one.value)),
+  );
+
 /** Reasons are the vendors' own texts, but for codes. */
 const code = /^[A-Z][A-Z0-9_]{1,39}$/;
 
@@ -91,5 +103,18 @@ export const searchesFor = (
     });
 };
 
-export const hotelFacts = ({ hotels }: HotelSearchView): HotelFacts[] =>
-  hotels.map(({ name: _n, address: _a, coordinates: _c, ...facts }) => facts);
+const knownAmenities: ReadonlySet<string> = new Set(amenityWords);
+
+/** A chain or an amenity counts only in words of ours or of the airline's policy. */
+export const hotelFacts = (
+  { hotels }: HotelSearchView,
+  policy: Pick<ResolvedPolicy, "excludedChains"> | undefined,
+): HotelFacts[] =>
+  hotels.map(({ name: _n, address: _a, coordinates: _c, chain, amenities, ...facts }) => {
+    const excluded = policy?.excludedChains.find((one) => one.toLowerCase() === chain?.toLowerCase());
+    return {
+      ...facts,
+      amenities: amenities.filter((one) => knownAmenities.has(one)),
+      ...(excluded === undefined ? {} : { chain: excluded }),
+    };
+  });

@@ -5,6 +5,7 @@ import type { GroupNeed } from "../../schemas/allocation.ts";
 import type { CaseListItem } from "../../schemas/case.ts";
 import type { Page } from "../../schemas/command.ts";
 import type { HotelSearchView } from "../../schemas/hotel-search.ts";
+import { pageLimitMax } from "../../schemas/page.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { ReviewItemView } from "../../schemas/review.ts";
 import { idOf } from "../../schemas/urn.ts";
@@ -63,17 +64,27 @@ const wrong = (pointer: string, detail: string): Problem =>
 
 const mostPressing = async (read: Read, caseUrn: string): Promise<Subject> => {
   const { airport } = await read<CaseListItem>("case.head", { caseUrn });
-  const pages = await Promise.all(
-    ["OPEN", "CLAIMED"].map((state) =>
-      read<Page<ReviewItemView>>("review.list", { caseUrn, state, limit: 200 }),
-    ),
-  );
-  const [item, ...others] = pages.flatMap(({ items }) => items).sort(mostPressingFirst);
+  const onDesk = await Promise.all(["OPEN", "CLAIMED"].map((state) => itemsIn(read, caseUrn, state)));
+  const [item, ...others] = onDesk.flat().sort(mostPressingFirst);
   if (item === undefined)
     throw new Problem("conflict/state", "Nothing of this case lies on the review desk.", {
       state: "NO_OPEN_ITEM",
     });
   return { item, airport, others: others.map(({ urn }) => urn) };
+};
+
+/** All of them: the most pressing one may be the oldest. */
+const itemsIn = async (read: Read, caseUrn: string, state: string): Promise<ReviewItemView[]> => {
+  const all: ReviewItemView[] = [];
+  let cursor: string | null = null;
+  do {
+    const from: { cursor?: string } = cursor === null ? {} : { cursor };
+    const asked = { caseUrn, state, limit: pageLimitMax, ...from };
+    const { items, nextCursor }: Page<ReviewItemView> = await read("review.list", asked);
+    all.push(...items);
+    cursor = nextCursor;
+  } while (cursor !== null);
+  return all;
 };
 
 const mostPressingFirst = (a: ReviewItemView, b: ReviewItemView): number =>
@@ -165,7 +176,7 @@ const searched = async (
   if (found === undefined) return undefined;
   return {
     ...search,
-    hotels: hotelFacts(found),
+    hotels: hotelFacts(found, policy),
     silent: found.partialFailures.map(({ failedDomain }) => failedDomain),
   };
 };

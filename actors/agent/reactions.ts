@@ -17,15 +17,22 @@ interface ActionTold {
   groups?: { outcome?: string; detail?: string }[];
 }
 
+/** @param state of the item's action. Undefined: it is under way */
+export const outcomeNoteOf = (
+  state: string | undefined,
+  groups: readonly { detail?: string }[],
+): OutcomeNote | undefined => {
+  if (state === undefined || state === "UNDER_WAY") return undefined;
+  if (state !== "FAILED") return { outcome: "EXECUTED" };
+  const details = [...new Set(groups.flatMap(({ detail }) => detail ?? []))].slice(0, 3).join(" ");
+  return { outcome: "FAILED", ...(details === "" ? {} : { detail: details }) };
+};
+
 const outcomeOf = ({ data }: Parameters<Reactions[string]>[0]): Reaction[] => {
   const { commandId, state, groups = [] } = data as ActionTold;
   const entity = executedActionOf(commandId);
-  if (entity === undefined || state === undefined || state === "UNDER_WAY") return [];
-  const details = [...new Set(groups.flatMap(({ detail }) => detail ?? []))].slice(0, 3).join(" ");
-  const note: OutcomeNote =
-    state === "FAILED"
-      ? { outcome: "FAILED", ...(details === "" ? {} : { detail: details }) }
-      : { outcome: "EXECUTED" };
+  const note = outcomeNoteOf(state, groups);
+  if (entity === undefined || note === undefined) return [];
   return [{ name: "agent.note-outcome", entity, data: note }];
 };
 
@@ -34,8 +41,12 @@ export const triageReactions: Reactions = { "review.opened": toTriage, "review.r
 export const actionReactions: Reactions = {
   "review.action-noted": outcomeOf,
   "review.resolved": ({ data, occurred_at }) => {
-    const expiry: Expiry = { detail: "Its review item was resolved.", at: occurred_at };
-    const { reviewUrn } = data as { reviewUrn: string };
+    const { reviewUrn, resolution } = data as { reviewUrn: string; resolution?: string };
+    const expiry: Expiry = {
+      detail: "Its review item was resolved.",
+      at: occurred_at,
+      ...(resolution === "CASE_CLOSED" ? { caseClosed: true } : {}),
+    };
     return [{ name: "agent.expire-of-item", entity: idOf(reviewUrn), data: expiry }];
   },
 };

@@ -9,6 +9,7 @@ export const readsAllowed = [
   "review.item",
   "review.list",
   "review.rehearse",
+  "review.action-of",
   "case.housed-groups",
   "case.allocation-input",
   "case.rehearse",

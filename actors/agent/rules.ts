@@ -1,10 +1,9 @@
 /** Owns the embedded planner: proposals by rule, from what is on offer. It reads no text that a passenger, vendor or operator has written. */
-import { isDeepStrictEqual } from "node:util";
 import type { GroupNeed } from "../../schemas/allocation.ts";
 import type { ResolvedPolicy } from "../../schemas/policy.ts";
 import type { RelaxedFields } from "../../schemas/relaxation.ts";
 import { classify, untried } from "./classify.ts";
-import type { Facts, HotelFacts, Search } from "./facts.ts";
+import { type Facts, type HotelFacts, isFormer, type Search } from "./facts.ts";
 import { mostRoomsFirst, type Placement, placementAt, relaxationsAt } from "./fit.ts";
 import { type Draft, draftsMax, type Planner } from "./planner.ts";
 
@@ -40,13 +39,6 @@ const share = ({ groupIds }: Placement, groups: readonly GroupNeed[]): number =>
 
 const score = (base: number, placement: Placement, { groups }: Search, place: number): number =>
   Math.max(0, Math.round(1000 * (base * share(placement, groups) - perPlace * place)) / 1000);
-
-const isFormer = ({ former }: Facts, draft: Pick<Draft, "action" | "hotelUrn" | "value">): boolean =>
-  former.some(
-    ({ action, hotelUrn, value }) =>
-      action === draft.action &&
-      (action === "rebook" ? hotelUrn === draft.hotelUrn : isDeepStrictEqual(value, draft.value)),
-  );
 
 const rebookings = (facts: Facts, search: Search, policy: ResolvedPolicy): Draft[] =>
   untried(facts, search.hotels)

@@ -4,28 +4,37 @@ import { urn } from "../../schemas/urn.ts";
 import type { AuditNote, Change, Decider, Outgoing } from "../runtime/decider.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
 import { type AgentAction, type AgentActionEvent, evolveAction } from "./action-state.ts";
+import { checkOutcome, outcomeTimers } from "./check-outcome.ts";
 import { decideAction } from "./decide.ts";
-import { carryOut, expireOfItem, gatherTerms } from "./execute.ts";
+import { carryOut, expireOfItem, gathersFor, gatherTerms } from "./execute.ts";
+import { triagesCollection } from "./keep.ts";
+import { actionsCollection, schemaVersion } from "./known-actions.ts";
 import { actionReactions, triageReactions } from "./reactions.ts";
 import { rulesPlanner } from "./rules.ts";
-import { actionsCollection, schemaVersion, triage, triagesCollection } from "./triage.ts";
+import { triage } from "./triage.ts";
 import { decideTriage, evolveTriage, type Triage, type TriageEvent } from "./triage-state.ts";
+import { TriageTurns } from "./triage-turns.ts";
 import { actionView, trailOf } from "./view.ts";
 
-/** A night that cancels a hundred flights opens a thousand items at once: their triages take turns. */
-const concurrency = 8;
+/**
+ * A night that cancels a hundred flights opens a thousand items at once. Their triages take turns (`triage-turns.ts`), and what wait are
+ * so many that an execution or an outcome comes by them.
+ */
+const concurrency = 1024;
 
 export const agentActions: Decider<AgentAction, AgentActionEvent> = {
   actor: "agent",
   kind: "agent-action",
   collection: actionsCollection,
   schemaVersion,
-  commands: ["propose", "approve", "reject", "execute", "note-outcome", "expire"],
+  commands: ["propose", "approve", "reject", "execute", "note-outcome", "note-check", "expire"],
   indexes: [{ name: "review", key: { reviewId: 1, _id: 1 } }],
+  technical: new Set(["agent.action-checked"]),
   decide: decideAction,
   evolve: evolveAction,
+  timers: outcomeTimers,
   outgoing: (event, action, _command, id) => [
-    announced(event, action, id),
+    ...(event.type === "agent.action-checked" ? [] : [announced(event, action, id)]),
     ...(event.type === "agent.action-begun" ? [toCarryOut(id)] : []),
     ...(leavesNext.has(event.type) ? [toTriage(action)] : []),
   ],
@@ -67,12 +76,17 @@ const announced = ({ type }: AgentActionEvent, action: AgentAction, id: string):
   },
 });
 
-const actionNote = ({ command, before, after }: Change<AgentAction, AgentActionEvent>): AuditNote => ({
-  action: command.name,
-  caseId: after.caseId,
-  before: trailOf(before),
-  after: trailOf(after),
-});
+/** Null where the item was only asked. */
+const actionNote = (change: Change<AgentAction, AgentActionEvent>): AuditNote | null => {
+  const { command, before, after, events } = change;
+  if (events[0]?.type === "agent.action-checked") return null;
+  return {
+    action: command.name,
+    caseId: after.caseId,
+    before: trailOf(before),
+    after: trailOf(after),
+  };
+};
 
 export const agentTriages: Decider<Triage, TriageEvent> = {
   actor: "agent",
@@ -84,7 +98,7 @@ export const agentTriages: Decider<Triage, TriageEvent> = {
   decide: decideTriage,
   evolve: evolveTriage,
   outgoing: (_event, found, _command, id) => [
-    ...toItem(found, id),
+    toItem(found, id),
     { to: "internal", type: "agent.triaged", id, caseId: found.caseId, data: triageTold(found, id) },
   ],
   view: (found) => found,
@@ -97,11 +111,9 @@ export const agentTriages: Decider<Triage, TriageEvent> = {
   reactions: triageReactions,
 };
 
-/** A look that was not whole, and found nothing, says nothing against what an earlier one has recommended. */
-const toItem = ({ recommendations, partialFailures, at }: Triage, reviewId: string): Outgoing[] => {
-  if (recommendations.length === 0 && partialFailures.length > 0) return [];
+const toItem = ({ recommendations, at }: Triage, reviewId: string): Outgoing => {
   const data: RecommendationsNote = { recommendations, at: at.toISOString() };
-  return [{ to: "command", name: "review.note-recommendations", entity: reviewId, data }];
+  return { to: "command", name: "review.note-recommendations", entity: reviewId, data };
 };
 
 const triageTold = ({ airport, category, cause, planner, actionIds }: Triage, reviewId: string) => ({
@@ -113,16 +125,21 @@ const triageTold = ({ airport, category, cause, planner, actionIds }: Triage, re
   agentActionUrns: actionIds.map((id) => urn("agent-action", id)),
 });
 
-export const agentActor = (context: ActorContext): Actor => ({
-  name: "agent",
-  concurrency,
-  deciders: [
-    { ...agentActions, gather: (command, state) => gatherTerms(context, command, state) },
-    agentTriages,
-  ],
-  commands: {
-    triage: triage(context, rulesPlanner),
-    "carry-out": carryOut(context),
-    "expire-of-item": expireOfItem(context),
-  },
-});
+export const agentActor = (context: ActorContext): Actor => {
+  const turns = new TriageTurns();
+  return {
+    name: "agent",
+    concurrency,
+    deciders: [
+      { ...agentActions, gathersFor, gather: (command, state) => gatherTerms(context, command, state) },
+      agentTriages,
+    ],
+    commands: {
+      triage: triage({ context, planner: rulesPlanner, turns }),
+      "carry-out": carryOut(context),
+      "check-outcome": checkOutcome(context),
+      "expire-of-item": expireOfItem(context),
+    },
+    start: async () => async () => turns.stop(),
+  };
+};

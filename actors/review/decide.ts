@@ -75,6 +75,8 @@ export const decideReview = (
       return release(state, command);
     case "review.escalate":
       return escalate(state, command as Received<{ reason: string }>, sla);
+    case "review.hurry":
+      return hurry(state, command as Received<{ reason: string; by: string }>, sla);
     case "review.resolve":
       return resolve(state, command as Received<{ resolution: string; reason: string }>);
     case "review.note-group-housed":
@@ -191,6 +193,18 @@ const escalate = (
   const byClock = deadlineAfter(sla, priority, now);
   const dueAt = new Date(Math.min(byClock.getTime(), state.dueAt.getTime()));
   return [{ type: "review.escalated", data: { ...said, raised: { priority, dueAt } } }];
+};
+
+/** One level up at a partner's request; at the top there is nothing to raise, and nobody is called for it. */
+const hurry = (
+  state: ReviewItem,
+  command: Received<{ reason: string; by: string }>,
+  sla: ReviewSla,
+): ReviewEvent[] => {
+  if (state.status === "RESOLVED" || raised(state.priority) === undefined) return [];
+  const { by, reason } = command.data;
+  const said = { ...command, principal: { ...command.principal, urn: by } };
+  return escalate(state, { ...said, data: { reason: `Priority was asked for: ${reason}.` } }, sla);
 };
 
 /**

@@ -9,16 +9,19 @@ const recommendationsMax = 3;
 
 export interface RecommendationEvent {
   type: "review.recommended";
-  data: { recommendations: RecommendationsNote["recommendations"]; at: Date };
+  /** `unchanged`: it only says that they still hold. */
+  data: { recommendations: RecommendationsNote["recommendations"]; at: Date; unchanged?: true };
 }
 
-/** They may come twice, or after newer ones. */
+/** They may come twice, or after newer ones: the time of the newest is kept even where it says the same again. */
 export const noteRecommendations = (state: ReviewItem, { data }: Received): RecommendationEvent[] => {
   const note = data as RecommendationsNote;
   const at = new Date(note.at);
   const recommendations = note.recommendations.slice(0, recommendationsMax);
   if (state.status === "RESOLVED") return [];
   if (state.recommendedAt !== undefined && at <= state.recommendedAt) return [];
-  if (isDeepStrictEqual(recommendations, state.recommendations ?? [])) return [];
-  return [{ type: "review.recommended", data: { recommendations, at } }];
+  const isSame = isDeepStrictEqual(recommendations, state.recommendations ?? []);
+  return [
+    { type: "review.recommended", data: { recommendations, at, ...(isSame ? { unchanged: true } : {}) } },
+  ];
 };

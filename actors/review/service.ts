@@ -1,11 +1,14 @@
 /** Wires the review actor: what automation could not settle, until a person has. */
 import type { Document } from "mongodb";
+import { Problem } from "../../schemas/problems.ts";
 import { type OpenReview, type ReviewSettled, reviewSlaDefault } from "../../schemas/review.ts";
-import { urn } from "../../schemas/urn.ts";
+import { idOf, urn } from "../../schemas/urn.ts";
 import { causedId } from "../runtime/clock.ts";
 import type { AuditNote, Change, Decider, Outgoing, Received, Timer } from "../runtime/decider.ts";
-import type { Actor, ActorContext, AnyDecider, CommandFunction } from "../runtime/host.ts";
+import type { Actor, ActorContext, AnyDecider, CommandFunction, QueryFunction } from "../runtime/host.ts";
+import { requireAirport } from "../runtime/reach.ts";
 import { rehearse } from "../runtime/rehearse.ts";
+import { loadedOf } from "../runtime/store.ts";
 import { type ReviewAction, stateOf } from "./action-state.ts";
 import { actionOf, actionVerbs, gatherTargets } from "./actions.ts";
 import { carryOut } from "./carry-out.ts";
@@ -26,6 +29,7 @@ export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
     "assign",
     "release",
     "escalate",
+    "hurry",
     "resolve",
     ...Object.keys(actionVerbs),
     "note-action",
@@ -44,13 +48,18 @@ export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
   evolve: evolveReview,
   timers: (item) => timersOf(item),
   outgoing: (event, item, { principal }, id) => [
-    ...(event.type === "review.case-noted" ? [] : announced(event, item, id)),
+    ...(isToldOf(event) ? announced(event, item, id) : []),
     ...(event.type === "review.resolved" && principal.surface !== "system" ? [settled(event, item, id)] : []),
     ...(event.type === "review.action-begun" ? [toCarryOut(id, event.data.actionId)] : []),
   ],
   view: (item, { id, version, command }) => reviewView(id, item, version, new Date(command.issuedAt)),
   audit: (change) => auditNote(change),
 };
+
+/** What changes nothing that anybody sees is told to nobody. */
+const isToldOf = (event: ReviewEvent): event is Exclude<ReviewEvent, { type: "review.case-noted" }> =>
+  event.type !== "review.case-noted" &&
+  !(event.type === "review.recommended" && event.data.unchanged === true);
 
 /** A person's resolution sends the case back to its flow (contract, "Manual review item"). */
 const settled = (
@@ -232,6 +241,25 @@ const comingToDesks = (
     : undefined;
 };
 
+/** A query `review.action-of { reviewUrn, commandId }`: how the action stands that the command began; `action` null: it began none. */
+const actionBegunBy =
+  (context: ActorContext): QueryFunction =>
+  async ({ tenant, principal, params }) => {
+    const { reviewUrn, commandId } = params as { reviewUrn: string; commandId: string };
+    const found = await context.documents
+      .tenant(tenant)
+      .collection<Document>(reviewItems.collection)
+      .findOne({ _id: idOf(reviewUrn) as never });
+    if (found === null) throw new Problem("not-found/resource", "No such review item.");
+    const { state: item } = loadedOf<ReviewItem>(found, reviewItems);
+    requireAirport(principal, item.airport);
+    const action = item.actions?.find((one) => one.commandId === commandId);
+    return {
+      itemState: item.status,
+      action: action === undefined ? null : { state: stateOf(action), groups: action.groups },
+    };
+  };
+
 export const reviewActor = (context: ActorContext): Actor => {
   const decider: AnyDecider = {
     ...reviewItems,
@@ -246,10 +274,18 @@ export const reviewActor = (context: ActorContext): Actor => {
         ...onDesk,
         affectedGroups: (data as GroupSettled).groupId,
       })),
+      "hurry-case": toItems(context, "hurry", (data) => ({
+        ...onDesk,
+        affectedGroups: { $in: (data as { groupIds: string[] }).groupIds },
+      })),
       "close-case": toItems(context, "withdraw", () => onDesk),
       // Those on a desk, too: a closing that is told late must not take them away.
       "reopen-case": toItems(context, "reinstate", () => ({ $or: [onDesk, { resolution: "CASE_CLOSED" }] })),
     },
-    queries: { ...reviewQueries(context), rehearse: rehearse(context, decider) },
+    queries: {
+      ...reviewQueries(context),
+      "action-of": actionBegunBy(context),
+      rehearse: rehearse(context, decider),
+    },
   };
 };

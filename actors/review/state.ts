@@ -25,9 +25,9 @@ interface Item extends Opening {
   overdue: boolean;
   /** What its claimants have done about it, in order. Absent: nothing yet. */
   actions?: ReviewAction[];
-  /** What the agent proposes, the most viable first. Absent: nothing yet. */
+  /** What the agent proposes, the most viable first. Absent: nothing since the item came to the desks. */
   recommendations?: ReviewItemView["recommendations"];
-  /** When it did. */
+  /** When it did, or the item left the desks or came back: what was proposed before that is over. */
   recommendedAt?: Date;
 }
 
@@ -97,13 +97,19 @@ export const evolveReview = (state: ReviewItem | undefined, event: ReviewEvent):
       return { ...state, recommendations: event.data.recommendations, recommendedAt: event.data.at };
     case "review.case-noted":
       return { ...state, caseChangedAt: event.data.changedAt };
-    case "review.reinstated":
-      return state.status === "RESOLVED" ? { ...unassigned(state), ...event.data, overdue: false } : state;
+    case "review.reinstated": {
+      if (state.status !== "RESOLVED") return state;
+      const { arisenAt } = event.data;
+      const recommendedAt = new Date(Math.max(arisenAt.getTime(), state.resolvedAt.getTime()));
+      return { ...unassigned(state), ...event.data, overdue: false, recommendedAt };
+    }
     case "review.group-housed":
       return { ...state, housedGroups: [...state.housedGroups, event.data.groupId] };
     case "review.resolved": {
       const { by, resolution, reason, at } = event.data;
-      return { ...state, status: "RESOLVED", assignedTo: by, resolution, reason, resolvedAt: at };
+      const { recommendations: _, ...rest } = state;
+      const ended = { assignedTo: by, resolution, reason, resolvedAt: at, recommendedAt: at };
+      return { ...rest, status: "RESOLVED", ...ended };
     }
     case "review.escalated":
       return { ...state, ...event.data.raised };

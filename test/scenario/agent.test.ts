@@ -149,6 +149,7 @@ t.test(
     t.match(after, { resolution: "HOUSED", actions: [{ action: "RELAX", state: "DONE", reason }] });
     t.equal(after.actions.length, 1);
     t.equal(after.actions[0]?.by, sues, "in the name of whoever executed it");
+    t.same(after.recommendations, [], "a settled item recommends nothing");
     t.match((await detail(caseUrn)).reservations, [{ status: "CONFIRMED" }, { status: "CONFIRMED" }]);
     const { after: executed } = await trailState(proposal.urn, "EXECUTED");
     t.match(executed, { state: "EXECUTED", proposal: { action: "relaxPolicy", value: proposal.value } });
@@ -197,6 +198,11 @@ t.test(
       second.proposals.some((one) => one.urn === rejected.urn),
       "what was rejected is not proposed again",
     );
+    const shown = ({ recommendations }: { recommendations: { agentActionUrn?: string | undefined }[] }) =>
+      recommendations.map(({ agentActionUrn }) => agentActionUrn);
+    const wanted = second.proposals.map((one) => one.urn);
+    const since = await until(urn, "what is left", (item) => shown(item).join() === wanted.join());
+    t.notOk(shown(since).includes(rejected.urn), "nor does the item recommend it any more");
 
     const keyed = () =>
       night.call<AgentActionView>("approveAgentAction", {

@@ -1,17 +1,12 @@
 // What becomes of a proposal, as tables: who may decide on it and when, what executing sends and in whose name, what word of the
 // item does to it.
 import t from "tap";
-import {
-  type AgentAction,
-  type AgentActionEvent,
-  evolveAction,
-  type Proposed,
-} from "../../../actors/agent/action-state.ts";
-import { type ActionTerms, agentActionIdOf, decideAction } from "../../../actors/agent/decide.ts";
-import { carryOut, gatherTerms } from "../../../actors/agent/execute.ts";
+import type { AgentAction, AgentActionEvent, Proposed } from "../../../actors/agent/action-state.ts";
+import { agentActionIdOf } from "../../../actors/agent/decide.ts";
+import { carryOut, gathersFor, gatherTerms } from "../../../actors/agent/execute.ts";
 import { actionReactions, triageReactions } from "../../../actors/agent/reactions.ts";
 import { agentActions, agentTriages } from "../../../actors/agent/service.ts";
-import { NotYet, type Received } from "../../../actors/runtime/decider.ts";
+import { NotYet } from "../../../actors/runtime/decider.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
 import {
   type AgentActionState,
@@ -22,48 +17,12 @@ import {
 import type { Command, EventRecord, Principal } from "../../../schemas/command.ts";
 import { Problem } from "../../../schemas/problems.ts";
 import { urn } from "../../../schemas/urn.ts";
+import { on, proposed, states, told } from "./action-states.ts";
 import { atLax, caseId, command, contextOf, id, now, reviewId, sue, system, tenantId } from "./night.ts";
 
-const proposed: Proposed = {
-  reviewId,
-  caseId,
-  airport: "JFK",
-  cause: "HOTELS_REFUSED",
-  planner: "rules-1",
-  round: 0,
-  proposal: {
-    action: "rebook",
-    hotelUrn: "urn:hotel:near",
-    reason: "It has rooms.",
-    groupIds: ["G1"],
-    rooms: 1,
-    cost: { amountMinor: 10_000, currency: "USD" },
-    viability: 0.9,
-  },
-};
 const relaxing: Proposed = {
   ...proposed,
   proposal: { ...proposed.proposal, action: "relaxPolicy", value: { maxDistanceKm: 31 } },
-};
-const told = { detail: "Its review item was resolved.", at: now.toISOString() };
-const on = (state: AgentAction | undefined, move: Received, terms: ActionTerms = {}): AgentActionEvent[] =>
-  decideAction(state, move, terms);
-const after = (...moves: Received[]): AgentAction =>
-  moves.reduce<AgentAction | undefined>(
-    (state, move) => on(state, move).reduce<AgentAction | undefined>(evolveAction, state),
-    undefined,
-  ) as AgentAction;
-const start = [command("propose", proposed, system)];
-const approved = [...start, command("approve", { reason: "Nothing else is left" })];
-const begun = [...approved, command("execute")];
-const states: Record<AgentActionState, AgentAction> = {
-  PROPOSED: after(...start),
-  APPROVED: after(...approved),
-  REJECTED: after(...start, command("reject", { reason: "Under repair" })),
-  EXECUTING: after(...begun),
-  EXECUTED: after(...begun, command("note-outcome", { outcome: "EXECUTED" }, system)),
-  FAILED: after(...begun, command("note-outcome", { outcome: "FAILED", detail: "No room." }, system)),
-  EXPIRED: after(...start, command("expire", told, system)),
 };
 const outcome = (decide: () => AgentActionEvent[]): string => {
   try {
@@ -83,6 +42,7 @@ t.test("each command in each state", async (t) => {
     reject: [{ reason: "No" }, sue, { PROPOSED: "rejected" }, "409"],
     execute: [{}, sue, { APPROVED: "begun" }, "409"],
     "note-outcome": [{ outcome: "EXECUTED" }, system, { EXECUTING: "executed" }, "nothing"],
+    "note-check": [{}, system, { EXECUTING: "checked" }, "nothing"],
     expire: [told, system, { PROPOSED: "expired", APPROVED: "expired" }, "nothing"],
     propose: [proposed, system, {}, "nothing"],
   };
@@ -134,6 +94,14 @@ t.test("an item that was resolved meanwhile, and one that would refuse", async (
     [],
     "nor what a person has approved",
   );
+  const closed = { ...told, caseClosed: true };
+  t.match(on(states.EXECUTING, command("expire", closed)), [{ type: "agent.action-expired" }]);
+  t.same(
+    on(states.EXECUTING, command("expire", { ...closed, at: older.at })),
+    [],
+    "nor what was begun since",
+  );
+  t.same(on(states.EXECUTED, command("expire", closed)), []);
 });
 
 t.test("the same content is the same action", async (t) => {
@@ -205,7 +173,7 @@ t.test("what leaves with an event, and what the trail keeps", async (t) => {
   };
   const failure = { failedDomain: "hotels", detail: "late" };
   t.equal(outgoing([], []), 2, "nothing to recommend is told, too");
-  t.equal(outgoing([], [failure]), 1, "but not after half a look");
+  t.equal(outgoing([], [failure]), 2, "after half a look with what still stands of earlier ones");
   t.equal(outgoing([{ action: "rebook" }], [failure]), 2);
   const whole = { ...record, recommendations: [], partialFailures: [] };
   const trail = agentTriages.audit?.({
@@ -278,8 +246,12 @@ t.test("before somebody decides, the item is asked", async (t) => {
     ["approve", "EXPIRED"],
     ["reject", "PROPOSED"],
   ] as const)
-    t.same(await gather(verb, states[state]), {}, `${verb} of ${state} asks nobody`);
-  t.same(await gather("approve", undefined), {});
+    t.equal(await gather(verb, states[state]), undefined, `${verb} of ${state} asks nobody`);
+  t.equal(await gather("approve", undefined), undefined);
+  t.same(
+    agentActions.commands.filter((verb) => gathersFor({ name: `agent.${verb}` })),
+    ["approve", "execute"],
+  );
   const asked = answering("CLAIMED");
   await gather("execute", states.APPROVED, asked);
   const [, rehearsal] = asked.sent as unknown as [unknown, { params: unknown }];
@@ -305,7 +277,9 @@ t.test("word of an item", async (t) => {
   const toTriage = [{ name: "agent.triage", entity: reviewId, data: { reviewUrn: urn("review", reviewId) } }];
   t.same(react("review.opened"), toTriage);
   t.same(react("review.reinstated"), toTriage);
-  t.same(react("review.resolved"), [{ name: "agent.expire-of-item", entity: reviewId, data: told }]);
+  const expiry = (data: object) => [{ name: "agent.expire-of-item", entity: reviewId, data }];
+  t.same(react("review.resolved", { resolution: "HOUSED" }), expiry(told));
+  t.same(react("review.resolved", { resolution: "CASE_CLOSED" }), expiry({ ...told, caseClosed: true }));
   const commandId = executionIdOf(id);
   const noted = (data: object) => react("review.action-noted", data);
   const note = (data: object) => [{ name: "agent.note-outcome", entity: id, data }];

@@ -133,14 +133,13 @@ export const command = (
 /** What an actor is given, with one action or none in its collections. @param call what others answer */
 export const contextOf = (standing: AgentAction | null, call: ActorContext["call"]) => {
   const sent: Command[] = [];
+  const meta = { _id: id, revision: 1, version: 1, outbox: [], handled: [], schemaVersion: 1 };
+  const found = standing === null ? [] : [{ ...meta, ...standing }];
   const documents = {
     tenant: () => ({
       collection: () => ({
-        findOne: async () =>
-          standing === null
-            ? null
-            : { _id: id, revision: 1, version: 1, outbox: [], handled: [], schemaVersion: 1, ...standing },
-        find: () => ({ toArray: async () => [] }),
+        findOne: async () => found[0] ?? null,
+        find: () => ({ toArray: async () => found }),
       }),
     }),
   };
@@ -155,4 +154,52 @@ export const contextOf = (standing: AgentAction | null, call: ActorContext["call
     },
   } as unknown as ActorContext;
   return { context, sent, warned };
+};
+
+/** What the other actors would answer, with these texts wherever somebody outside has written one. */
+export const answers = (text: string): Record<string, unknown> => {
+  const place = { latitude: 40, longitude: -73 };
+  const shown = (name: string, more = {}) => ({
+    ...hotel(name, { chain: text, amenities: [text], ...more }),
+    name: text,
+    address: text,
+    coordinates: place,
+  });
+  return {
+    "review.item": {
+      urn: `urn:review:${reviewId}`,
+      caseUrn: `urn:case:${caseId}`,
+      category: "BOOKING_FAILED",
+      origin: "booking",
+      priority: "HIGH",
+      state: "OPEN",
+      detail: text,
+      attemptedHotels: [{ hotelUrn: "urn:hotel:a", reason: text, providerError: text }],
+      affectedGroups: ["G1", "G2"],
+      recommendations: [],
+      createdAt: "2026-11-21T21:00:00.000Z",
+      overdue: false,
+      breaches: 0,
+      actions: [],
+    },
+    "case.head": { airport: "JFK" },
+    "case.housed-groups": ["G2"],
+    "wave.newest-of": `urn:wave:${tenantId("W1")}`,
+    "wave.detail": {
+      demandUrn: `urn:demand:${tenantId("D1")}`,
+      rankingInputs: [
+        { reason: "TOO_FAR", detail: text, candidate: { hotelUrn: "urn:hotel:far", name: text } },
+        { reason: "NO_ROOMS", detail: text, candidate: { hotelUrn: "urn:hotel:a", name: text } },
+      ],
+      unplaced: [{ groupId: "G1", rooms: 1, reason: text }],
+      partialFailures: [],
+    },
+    "case.allocation-input": { policies: { ECONOMY: policy({ name: text }) }, groups: [group("G1")] },
+    "wave.search-hotels": {
+      hotels: [shown("a"), shown("b"), shown("far", { distanceKm: 30 })],
+      partialFailures: [],
+    },
+    "wave.choosable": [],
+    "case.rehearse": null,
+  };
 };

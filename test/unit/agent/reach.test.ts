@@ -43,7 +43,7 @@ t.test("the agent reads, and nothing else", async (t) => {
       const path = target.startsWith(".") ? posix.join(folder, target) : target;
       t.match(
         path,
-        /^(actors\/(agent|runtime)\/|schemas\/|node:|ulid$|typebox|mongodb$|pino$)/,
+        /^(actors\/(agent|runtime)\/|schemas\/|node:|ulid$|p-limit$|typebox|mongodb$|pino$)/,
         `${name}: ${target}`,
       );
       t.notMatch(

@@ -8,72 +8,14 @@ import type { Read } from "../../../actors/agent/reads.ts";
 import { rulesPlanner } from "../../../actors/agent/rules.ts";
 import { openTimeBox } from "../../../actors/agent/time-box.ts";
 import { triage } from "../../../actors/agent/triage.ts";
+import { TriageTurns } from "../../../actors/agent/triage-turns.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
-import type { Principal } from "../../../schemas/command.ts";
+import type { Command, Principal } from "../../../schemas/command.ts";
 import { Problem, type ProblemCode } from "../../../schemas/problems.ts";
 import { urn } from "../../../schemas/urn.ts";
-import {
-  caseId,
-  command,
-  contextOf,
-  group,
-  hotel,
-  policy,
-  reviewId,
-  sue,
-  system,
-  tenantId,
-} from "./night.ts";
+import { answers, caseId, command, contextOf, now, reviewId, sue, system, tenantId } from "./night.ts";
 
 const silent = { warn: () => undefined };
-
-/** What the other actors would answer, with these texts wherever somebody outside has written one. */
-const answers = (text: string): Record<string, unknown> => {
-  const place = { latitude: 40, longitude: -73 };
-  const shown = (name: string, more = {}) => ({
-    ...hotel(name, more),
-    name: text,
-    address: text,
-    coordinates: place,
-  });
-  return {
-    "review.item": {
-      urn: `urn:review:${reviewId}`,
-      caseUrn: `urn:case:${caseId}`,
-      category: "BOOKING_FAILED",
-      origin: "booking",
-      priority: "HIGH",
-      state: "OPEN",
-      detail: text,
-      attemptedHotels: [{ hotelUrn: "urn:hotel:a", reason: text, providerError: text }],
-      affectedGroups: ["G1", "G2"],
-      recommendations: [],
-      createdAt: "2026-11-21T21:00:00.000Z",
-      overdue: false,
-      breaches: 0,
-      actions: [],
-    },
-    "case.head": { airport: "JFK" },
-    "case.housed-groups": ["G2"],
-    "wave.newest-of": `urn:wave:${tenantId("W1")}`,
-    "wave.detail": {
-      demandUrn: `urn:demand:${tenantId("D1")}`,
-      rankingInputs: [
-        { reason: "TOO_FAR", detail: text, candidate: { hotelUrn: "urn:hotel:far", name: text } },
-        { reason: "NO_ROOMS", detail: text, candidate: { hotelUrn: "urn:hotel:a", name: text } },
-      ],
-      unplaced: [{ groupId: "G1", rooms: 1, reason: text }],
-      partialFailures: [],
-    },
-    "case.allocation-input": { policies: { ECONOMY: policy({ name: text }) }, groups: [group("G1")] },
-    "wave.search-hotels": {
-      hotels: [shown("a"), shown("b"), shown("far", { distanceKm: 30 })],
-      partialFailures: [],
-    },
-    "wave.choosable": [],
-    "case.rehearse": null,
-  };
-};
 
 const asked: { name: string; params: unknown }[] = [];
 const readOf =
@@ -173,7 +115,20 @@ t.test("what cannot be read is named, and the rest is told", async (t) => {
     box.whole("review", () => never),
     { code: "upstream/unavailable", members: { failedDomain: "review" } },
   );
+  let begun = 0;
+  const late = async () => (begun += 1);
+  t.equal(await box.part("hotels", late), undefined);
+  await t.rejects(box.whole("planner", late), {
+    code: "upstream/unavailable",
+    members: { failedDomain: "planner" },
+  });
+  t.equal(begun, 0, "what comes after the time is not begun");
+  t.equal(box.failures.length, 1, "a failure is named once");
   box.close();
+  const reserved = openTimeBox(10_000, silent, 10);
+  t.equal(await reserved.part("hotels", () => never), undefined);
+  t.equal(await reserved.whole("planner", late), 1, "the planner has time left, however slow the parts were");
+  reserved.close();
 });
 
 t.test("which item is meant", async (t) => {
@@ -192,13 +147,31 @@ t.test("which item is meant", async (t) => {
   const caseUrn = `urn:case:${caseId}`;
   const read: Read = async <View>(name: string, params: object) =>
     (name === "review.list"
-      ? { items: (params as { state: string }).state === "OPEN" ? items : [] }
+      ? { items: (params as { state: string }).state === "OPEN" ? items : [], nextCursor: null }
       : told[name as "review.item"]) as View;
   t.match(await subjectOf(read, { caseUrn }), {
     item: { urn: "urn:review:first" },
     airport: "JFK",
     others: ["urn:review:later", "urn:review:low"],
   });
+  const paged: Read = async <View>(name: string, params: object) => {
+    const { state, cursor } = params as { state: string; cursor?: string };
+    if (name !== "review.list" || state !== "CLAIMED")
+      return read<View>(name as "review.list", params as never);
+    const at = Number(cursor ?? 0);
+    return { items: [items[at]], nextCursor: at < 2 ? String(at + 1) : null } as View;
+  };
+  t.match(
+    await subjectOf(
+      async (name, params) =>
+        (name === "review.list" && (params as { state: string }).state === "OPEN"
+          ? { items: [], nextCursor: null }
+          : paged(name, params)) as never,
+      { caseUrn },
+    ),
+    { item: { urn: "urn:review:first" }, others: ["urn:review:later", "urn:review:low"] },
+    "on whichever page it stands",
+  );
   const reviewUrn = `urn:review:${reviewId}`;
   const wrong: [object, { name: string; code: string; members?: object }][] = [
     [{}, { name: "Problem", code: "validation/body", members: { errors: [{ pointer: "/reviewUrn" }] } }],
@@ -217,64 +190,62 @@ t.test("which item is meant", async (t) => {
     members: { state: "RESOLVED" },
   });
   const empty: Read = async <View>(name: string) =>
-    (name === "review.list" ? { items: [] } : { airport: "JFK" }) as View;
+    (name === "review.list" ? { items: [], nextCursor: null } : { airport: "JFK" }) as View;
   await t.rejects(subjectOf(empty, { caseUrn }), { name: "Problem", members: { state: "NO_OPEN_ITEM" } });
 });
 
-t.test("a triage that fails leaves the item as it is, and is logged; whoever asked is told", async (t) => {
-  const away = new Problem("upstream/unavailable", "review is not reachable");
-  const resolved = {
-    state: "RESOLVED",
-    resolution: "HOUSED",
-    urn: urn("review", reviewId),
-    caseUrn: urn("case", caseId),
-  };
-  const run = async (by: Principal, call: ActorContext["call"], planner: object = {}) => {
-    const { context, warned } = contextOf(null, call);
-    const dispatched: string[] = [];
-    const handle = triage(context, {
-      name: "broken",
-      plan: () => Promise.reject(new Error("no model")),
-      ...planner,
-    });
-    const dispatch = async (verb: string) => {
-      dispatched.push(verb);
-      return { ok: null };
+t.test(
+  "a triage that fails: what passes comes again, what does not is logged, and whoever asked is told",
+  async (t) => {
+    const away = new Problem("upstream/unavailable", "review is not reachable");
+    const resolved = {
+      state: "RESOLVED",
+      resolution: "HOUSED",
+      urn: urn("review", reviewId),
+      caseUrn: urn("case", caseId),
     };
-    const reply = await handle(command("triage", { reviewUrn: urn("review", reviewId) }, by), dispatch);
-    return { reply, warned: warned.length, dispatched };
-  };
-  const failing = async () => {
-    throw away;
-  };
-  t.same(await run(system, failing), { reply: { ok: null }, warned: 1, dispatched: [] });
-  t.same(await run(system, async () => resolved as never), {
-    reply: { ok: null },
-    warned: 0,
-    dispatched: [],
-  });
-  await t.rejects(run(sue, failing), { name: "Problem", code: "upstream/unavailable" });
-  await t.rejects(
-    run(sue, async () => resolved as never),
-    { name: "Problem", code: "conflict/state" },
-  );
-  const item = {
-    ...resolved,
-    state: "OPEN",
-    category: "DATA_INCOMPLETE",
-    origin: "manifest",
-    attemptedHotels: [],
-    affectedGroups: ["G1"],
-  };
-  const answering = async (name: string) => (name === "review.item" ? item : { airport: "JFK" }) as never;
-  t.same(
-    await run(system, answering),
-    { reply: { ok: null }, warned: 2, dispatched: [] },
-    "a broken planner",
-  );
-  await t.rejects(run(sue, answering), { name: "Problem", members: { failedDomain: "planner" } });
-  const lying = { plan: () => ({ cause: "BOOK", confidence: 1, evidence: [], drafts: [] }) };
-  t.same(await run(system, answering, lying), { reply: { ok: null }, warned: 2, dispatched: [] });
-  const able = { plan: () => ({ cause: "DATA_MISSING", confidence: 1, evidence: [], drafts: [] }) };
-  t.match(await run(system, answering, able), { warned: 0, dispatched: ["record-triage"] });
-});
+    const run = async (by: Principal, call: ActorContext["call"], planner: object = {}) => {
+      const { context, warned } = contextOf(null, call);
+      const dispatched: string[] = [];
+      const broken = { name: "broken", plan: () => Promise.reject(new Error("no model")), ...planner };
+      const handle = triage({ context, planner: broken, turns: new TriageTurns() });
+      const dispatch = async (verb: string, one: Command) => {
+        dispatched.push(verb);
+        return { ok: { ...(one.data as object), at: now } };
+      };
+      const reply = await handle(command("triage", { reviewUrn: urn("review", reviewId) }, by), dispatch);
+      return { reply, warned: warned.length, dispatched };
+    };
+    const throwing = (error: Error) => async () => {
+      throw error;
+    };
+    const nothing = { reply: { ok: null }, warned: 0, dispatched: [] };
+    for (const by of [system, sue]) {
+      await t.rejects(run(by, throwing(away)), { name: "Problem", code: "upstream/unavailable" });
+      await t.rejects(run(by, throwing(new TypeError("a bug"))), { name: "TypeError" });
+    }
+    const gone = throwing(new Problem("not-found/resource", "No such review item."));
+    t.same(await run(system, gone), nothing);
+    t.same(await run(system, async () => resolved as never), nothing);
+    await t.rejects(run(sue, gone), { code: "not-found/resource" });
+    await t.rejects(
+      run(sue, async () => resolved as never),
+      { name: "Problem", code: "conflict/state" },
+    );
+    const item = {
+      ...resolved,
+      state: "OPEN",
+      category: "DATA_INCOMPLETE",
+      origin: "manifest",
+      attemptedHotels: [],
+      affectedGroups: ["G1"],
+    };
+    const answering = async (name: string) => (name === "review.item" ? item : { airport: "JFK" }) as never;
+    t.same(await run(system, answering), { ...nothing, warned: 2 }, "a broken planner");
+    await t.rejects(run(sue, answering), { name: "Problem", members: { failedDomain: "planner" } });
+    const lying = { plan: () => ({ cause: "BOOK", confidence: 1, evidence: [], drafts: [] }) };
+    t.same(await run(system, answering, lying), { ...nothing, warned: 2 });
+    const able = { plan: () => ({ cause: "DATA_MISSING", confidence: 1, evidence: [], drafts: [] }) };
+    t.match(await run(system, answering, able), { warned: 0, dispatched: ["record-triage"] });
+  },
+);

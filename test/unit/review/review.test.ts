@@ -3,7 +3,6 @@ import t from "tap";
 import { decideReview, reviewIdOf } from "../../../actors/review/decide.ts";
 import { reviewActor, reviewItems } from "../../../actors/review/service.ts";
 import { evolveReview, type ReviewEvent, type ReviewItem } from "../../../actors/review/state.ts";
-import { reviewView } from "../../../actors/review/view.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
 import { messagesOf } from "../../../actors/runtime/messages.ts";
@@ -347,39 +346,3 @@ t.test("what a change tells: one event, one audit entry, both naming the case", 
     { type: "audit.recorded", data: { action: "review.breach-sla", principal: "urn:user:system-case" } },
   ]);
 });
-
-t.test(
-  "what the agent recommends: the newest three, while there is something to do, and no new version by it",
-  async (t) => {
-    const recommendation = (reason: string) => ({ action: "rebook", reason, source: "agent" });
-    const note = (minutes: number, ...reasons: string[]) =>
-      command("note-recommendations", {
-        recommendations: reasons.map(recommendation),
-        at: minutesLater(minutes).toISOString(),
-      });
-    const told = (...moves: Received[]) => {
-      const item = after(opened, ...moves) as ReviewItem;
-      return reviewView("XN-1", item, 1, start).recommendations.map(({ reason }) => reason);
-    };
-    t.same(told(), []);
-    t.same(told(note(1, "a", "b", "c", "d")), ["a", "b", "c"]);
-    t.same(told(note(2, "a"), note(1, "old")), ["a"], "what comes late is older");
-    t.same(told(note(1, "a"), note(2)), [], "nothing is proposed any more");
-    t.same(told(resolved, note(1, "a")), []);
-    const noted = after(opened, note(1, "a")) as ReviewItem;
-    t.same(decideReview(noted, note(2, "a")), [], "the same again is nothing");
-    t.same(reviewItems.technical, new Set(["review.recommended"]));
-    const [event] = decideReview(after(opened), note(1, "a")) as [ReviewEvent];
-    t.match(reviewItems.outgoing?.(event, noted, note(1, "a"), "XN-1"), [
-      { to: "internal", type: "review.recommended", data: { recommendations: 1 } },
-    ]);
-    const change = {
-      id: "XN-1",
-      command: note(1, "a"),
-      before: after(opened),
-      after: noted,
-      events: [event],
-    };
-    t.equal(reviewItems.audit?.(change), null, "proposals have a trail of their own");
-  },
-);
