@@ -1,4 +1,7 @@
-/** Owns what actors tell each other of messages to passengers: orders, whom a group can be written to, and what carriers tell later. */
+/**
+ * Owns what actors tell each other of messages to passengers: orders, which facts each template needs, whom a group can be written to,
+ * and what carriers tell later.
+ */
 import type { CaseKind } from "./drill.ts";
 import type { NotificationTemplate } from "./notification.ts";
 import type { VehicleType } from "./vocabulary.ts";
@@ -22,6 +25,52 @@ export interface NoticeFacts {
   sealedLink?: string;
 }
 
+/** Those that show whether two messages tell the same. */
+export const noticeFactNames = [
+  "flight",
+  "hotel",
+  "address",
+  "checkIn",
+  "checkOut",
+  "code",
+  "pickupAt",
+  "vehicleType",
+] as const satisfies readonly (keyof NoticeFacts)[];
+
+export const factsNeeded: Readonly<Record<NotificationTemplate, readonly (keyof NoticeFacts | "host")[]>> = {
+  "offer-ready": ["hotel", "checkIn", "checkOut", "code"],
+  "voucher-issued": ["hotel", "checkIn", "checkOut", "code"],
+  "stay-changed": ["hotel", "checkIn", "checkOut", "code"],
+  "hotel-changed": ["hotel", "checkIn", "checkOut", "code"],
+  "transport-updated": ["pickupAt", "vehicleType", "hotel"],
+  "offer-withdrawn": [],
+  welcome: ["host"],
+  "magic-link": ["sealedLink"],
+};
+
+const factWords: Readonly<Partial<Record<keyof NoticeFacts | "host", string>>> = {
+  hotel: "a room",
+  checkIn: "the dates of a stay",
+  checkOut: "the dates of a stay",
+  code: "a voucher",
+  pickupAt: "a ride",
+  vehicleType: "a ride",
+  host: "a page for the airline's passengers",
+  sealedLink: "a link",
+};
+
+/** Why the template has nothing to tell of these facts; undefined: it has. @param facts `host`: of the airline's page for passengers */
+export const untellable = (
+  template: NotificationTemplate,
+  facts: NoticeFacts & { host?: string },
+): string | undefined => {
+  const missing = factsNeeded[template].find((name) => facts[name] === undefined);
+  if (missing !== undefined) return `There is not ${factWords[missing]} to tell of.`;
+  return template === "offer-withdrawn" && facts.hotel !== undefined
+    ? "The group has a room: nothing is withdrawn."
+    : undefined;
+};
+
 /** A group as a message is written to it; without a number or address. */
 export interface NoticeParty {
   caseId: string;
@@ -39,9 +88,17 @@ export interface NoticeOrder extends NoticeParty {
   template: NotificationTemplate;
 }
 
-/** A party of a message that is to be written by hand. */
+/** A party as it is now: of a message that is to be written by hand, or goes on to another number. */
 export interface NoticeRecipients extends NoticeParty {
   passengerUrns: string[];
+  /** What it is told of the hotel that it is on the way to; absent: it changes to none. */
+  upcoming?: NoticeFacts;
+  /** It had a voucher before the one that it has now. */
+  hotelChanged: boolean;
+  /** Its room has been given other dates. */
+  stayChanged: boolean;
+  /** What it was offered is withdrawn or declined, or it could be offered nothing. */
+  withdrawn: boolean;
 }
 
 /** How somebody can be written to. It stays in the group's document: whoever asks keeps it sealed, or not at all. */

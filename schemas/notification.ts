@@ -28,6 +28,19 @@ export const notificationStatuses = [
 ] as const;
 export type NotificationStatus = (typeof notificationStatuses)[number];
 
+/** Why nobody is left to try. */
+export const notificationReasons = [
+  "NO_CONTACT",
+  "FAILED",
+  "BOUNCED",
+  "SUPPRESSED",
+  "CASE_CLOSED",
+  "NOTHING_TO_TELL",
+  "OUTDATED",
+  "EXPIRED",
+] as const;
+export type NotificationReason = (typeof notificationReasons)[number];
+
 const Recipient = Type.String({
   description: "Enough of the number or address to know it by.",
   examples: ["•••0142", "a•••@example.com"],
@@ -57,6 +70,7 @@ const StatusField = Type.Enum([...notificationStatuses], {
 const NotificationAttempt = Type.Object({
   channel: ChannelField,
   recipient: Recipient,
+  language: Type.Enum([...languages]),
   status: StatusField,
   at: Type.String({ ...Timestamp, description: "Of that status." }),
   repliedAt: Type.Optional(Timestamp),
@@ -86,6 +100,12 @@ export const NotificationRecord = Type.Object(
     attempts: Type.Array(NotificationAttempt, {
       description: "One for each number or address tried, in their order: SMS, WhatsApp, e-mail.",
     }),
+    reasonCode: Type.Optional(
+      Type.Enum([...notificationReasons], {
+        description:
+          "Why nobody is left to try. NO_CONTACT: no number or address in these channels. FAILED, BOUNCED, SUPPRESSED: as the last attempt. CASE_CLOSED, NOTHING_TO_TELL, OUTDATED (what it tells is no longer so), EXPIRED (too late): nobody else is written to. Absent: somebody has it, or is being tried.",
+      }),
+    ),
     queuedAt: Timestamp,
     sentAt: Type.Optional(Timestamp),
     requestedBy: Type.Optional(
@@ -133,6 +153,9 @@ export const SendNotificationBody = Type.Object(
 );
 export type SendNotificationBody = Static<typeof SendNotificationBody>;
 
+/** Of messages, and of those passed over, in one answer. */
+export const notificationsShownMax = 200;
+
 const Skipped = Type.Object({
   groupId: Type.String(),
   passengerUrn: Type.Optional(Urn("passenger")),
@@ -142,8 +165,14 @@ const Skipped = Type.Object({
 export const NotificationsSent = Type.Object(
   {
     caseUrn: Urn("case"),
-    messages: Type.Array(NotificationRecord),
-    skipped: Type.Array(Skipped, { description: "Who has nothing that the template tells of." }),
+    messageCount: Type.Integer({ minimum: 0, description: "Messages made by this request." }),
+    messages: Type.Array(NotificationRecord, {
+      description: `The first ${notificationsShownMax} of them; the log has all.`,
+    }),
+    skippedCount: Type.Integer({ minimum: 0 }),
+    skipped: Type.Array(Skipped, {
+      description: `Who has nothing that the template tells of, or has been sent the same just now; the first ${notificationsShownMax}.`,
+    }),
     correlationUrn: Type.String(),
   },
   { title: "NotificationsSent" },

@@ -27,6 +27,8 @@ export interface VendorCall {
   doubt: boolean;
   /** How often a person has had it asked again after a refusal, which the vendor would else only repeat. Absent: never. */
   again?: number;
+  /** ISO 8601 UTC: later than this it is not carried out any more, as its sender has asked again or gone on. Absent: it always is. */
+  notAfter?: string;
   /** What the port of this kind takes for the verb, without the reference. */
   request: Record<string, unknown>;
   /** The command that takes the answer, `<actor>.<verb>`, and its entity. */
@@ -48,6 +50,8 @@ export interface VendorAnswer {
   /** Of `refused`. */
   code?: string;
   detail?: string;
+  /** Of `unavailable` and `in-doubt`: what the vendor asked us to wait. */
+  retryAfterMs?: number;
 }
 
 /** Which vendor an airline uses for what is not searched for. Absent: that step is left out. */

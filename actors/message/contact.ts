@@ -14,6 +14,13 @@ export const maskedRecipient = (recipient: string): string => {
 export const normalContact = (channel: Channel, contact: string): string =>
   channel === "EMAIL" ? contact.trim() : contact.replace(/[\s().-]+/g, "").replace(/^00/, "+");
 
+/** How one passenger is written to in a channel; undefined: not at all. */
+export const contactIn = (channel: Channel, { phone, email }: PassengerContact): string | undefined => {
+  const given = channel === "EMAIL" ? email : phone;
+  const contact = given === undefined ? "" : normalContact(channel, given);
+  return contact === "" ? undefined : contact;
+};
+
 /** What tells contacts apart: addresses differ by no capital. */
 export const comparable = (channel: Channel, contact: string): string =>
   channel === "EMAIL" ? contact.toLowerCase() : contact;
@@ -48,16 +55,15 @@ export const waysTo = (
   const seen = new Set<string>();
   const withPhone = contacts.filter(({ phone }) => phone !== undefined);
   const without = contacts.filter(({ phone }) => phone === undefined);
-  const all = [...withPhone, ...without].flatMap(({ passengerUrn, phone, email }) =>
+  const all = [...withPhone, ...without].flatMap((passenger) =>
     channelOrder.flatMap((channel) => {
-      const given = channel === "EMAIL" ? email : phone;
+      const contact = contactIn(channel, passenger);
       const vendor = carrierOf(channel, choice);
-      if (given === undefined || vendor === undefined || !wanted.includes(channel)) return [];
-      const contact = normalContact(channel, given);
+      if (contact === undefined || vendor === undefined || !wanted.includes(channel)) return [];
       const key = `${channel} ${comparable(channel, contact)}`;
-      if (contact === "" || seen.has(key)) return [];
+      if (seen.has(key)) return [];
       seen.add(key);
-      return [{ channel, vendor, passengerUrn, contact }];
+      return [{ channel, vendor, passengerUrn: passenger.passengerUrn, contact }];
     }),
   );
   return all.slice(0, waysMax);

@@ -1,5 +1,5 @@
-/** Owns a message's facts as they are told in a language: dates, times and vehicles in its words; and which template needs which. */
-import type { NoticeFacts } from "../../schemas/message.ts";
+/** Owns a message's facts as they are told in a language: dates, times and vehicles in its words; and whether they are so. */
+import { factsNeeded, type NoticeFacts, type NoticeRecipients, untellable } from "../../schemas/message.ts";
 import type { NotificationTemplate } from "../../schemas/notification.ts";
 import type { Language, VehicleType } from "../../schemas/vocabulary.ts";
 import type { Value } from "./copy.ts";
@@ -30,39 +30,31 @@ export interface MessageFacts extends NoticeFacts {
   host?: string;
 }
 
-const needs: Readonly<Record<NotificationTemplate, readonly (keyof MessageFacts)[]>> = {
-  "offer-ready": ["hotel", "checkIn", "checkOut", "code"],
-  "voucher-issued": ["hotel", "checkIn", "checkOut", "code"],
-  "stay-changed": ["hotel", "checkIn", "checkOut", "code"],
-  "hotel-changed": ["hotel", "checkIn", "checkOut", "code"],
-  "transport-updated": ["pickupAt", "vehicleType", "hotel"],
-  "offer-withdrawn": [],
-  welcome: ["host"],
-  "magic-link": ["sealedLink"],
-};
-
-const words: Readonly<Partial<Record<keyof MessageFacts, string>>> = {
-  hotel: "a room",
-  checkIn: "the dates of a stay",
-  checkOut: "the dates of a stay",
-  code: "a voucher",
-  pickupAt: "a ride",
-  vehicleType: "a ride",
-  host: "a page for the airline's passengers",
-  sealedLink: "a link",
-};
-
-/** Why the template has nothing to tell of these facts; undefined: it has. */
-export const untellable = (
+/** Why the message would tell a group what is not so; undefined: it is. @param host of the airline's page for passengers */
+export const untrue = (
   template: NotificationTemplate,
-  facts: NoticeFacts & { host?: string },
+  { facts, hotelChanged, stayChanged, withdrawn }: NoticeRecipients,
+  host: string | undefined,
 ): string | undefined => {
-  const missing = needs[template].find((name) => facts[name as keyof NoticeFacts] === undefined);
-  if (missing !== undefined) return `There is not ${words[missing]} to tell of.`;
-  return template === "offer-withdrawn" && facts.hotel !== undefined
-    ? "The group has a room: nothing is withdrawn."
-    : undefined;
+  const untold = untellable(template, host === undefined ? facts : { ...facts, host });
+  if (untold !== undefined) return untold;
+  if (template === "hotel-changed" && !hotelChanged) return "The group has had no other hotel.";
+  if (template === "stay-changed" && !stayChanged) return "The group's stay has the dates that it had.";
+  if (template === "offer-withdrawn" && !withdrawn) return "Nothing of the group's is withdrawn.";
+  return undefined;
 };
+
+/** What a message tells that may change while it is tried. */
+const toldOf = (template: NotificationTemplate): (keyof NoticeFacts)[] =>
+  template === "offer-withdrawn"
+    ? ["hotel"]
+    : factsNeeded[template].filter(
+        (name): name is keyof NoticeFacts => name !== "host" && name !== "sealedLink",
+      );
+
+/** Whether the template tells the same of both. */
+export const tellSame = (template: NotificationTemplate, one: NoticeFacts, other: NoticeFacts): boolean =>
+  toldOf(template).every((name) => one[name] === other[name]);
 
 const vehicles: Readonly<Record<Language, Record<VehicleType, string>>> = {
   en: { SHUTTLE: "shuttle", PRIVATE_CAR: "car", WHEELCHAIR_VAN: "wheelchair-accessible van" },

@@ -14,6 +14,8 @@ import {
   type Attempt,
   attemptReference,
   evolveMessage,
+  keptSeconds,
+  languageOf,
   type MessageCall,
   type MessageEvent,
   type MessageState,
@@ -28,6 +30,7 @@ export const messageIndexes = [
   { name: "reference", key: { reference: 1 }, unique: true },
   { name: "case", key: { caseId: 1, _id: -1 } },
   { name: "group", key: { caseId: 1, groupId: 1, _id: -1 } },
+  { name: "ttl", key: { endedAt: 1 }, expireAfterSeconds: keptSeconds },
 ] as const;
 
 export interface MessageWiring extends MessageSettings {
@@ -61,8 +64,13 @@ export const messages = (
   audit: auditNote,
 });
 
-const timersOf = ({ call }: MessageState): Timer[] =>
-  call === undefined ? [] : [{ name: "reissue-call", dueAt: call.dueAt }];
+/** One for both: when its call is due, and when whoever waits must be answered. */
+const timersOf = ({ call, outcome, answerBy }: MessageState): Timer[] => {
+  const due = [call?.dueAt, outcome === undefined ? answerBy : undefined]
+    .filter((at) => at !== undefined)
+    .sort((a, b) => a.getTime() - b.getTime());
+  return due[0] === undefined ? [] : [{ name: "reissue-call", dueAt: due[0] }];
+};
 
 /** What a person has sent; whom it goes to stands in the log alone. */
 const auditNote = ({ command, after }: Change<MessageState, MessageEvent>): AuditNote | undefined => {
@@ -108,6 +116,7 @@ const outgoing = (wiring: MessageWiring, event: MessageEvent, state: MessageStat
         : [unreachable(state, event.data.detail)];
     case "message.queued":
     case "message.asked":
+    case "message.overdue":
     case "attempt.postponed":
       return [];
     default:
@@ -119,7 +128,9 @@ const attemptAt = ({ attempts }: MessageState, n: number): Attempt => attempts[n
 
 /** What travels to the carrier's adapter, and what it puts together with the rest of the request again. */
 const sealedContent = ({ sealKey }: MessageWiring, state: MessageState, attempt: Attempt): Sealed => {
-  const { template, language, facts } = state;
+  const { template, facts } = state;
+  const language = languageOf(state, attempt);
+  if (attempt.contact === undefined) throw new TypeError("this attempt is over");
   const link = facts.sealedLink === undefined ? undefined : unseal(sealKey, facts.sealedLink);
   const content = render(template, language, attempt.channel, toldIn(language, facts, link));
   return seal(sealKey, JSON.stringify({ recipient: unseal(sealKey, attempt.contact), ...content }));
@@ -128,14 +139,16 @@ const sealedContent = ({ sealKey }: MessageWiring, state: MessageState, attempt:
 const carrierCall = (
   wiring: MessageWiring,
   state: MessageState,
-  { n, tries, doubt }: MessageCall,
+  { n, tries, doubt, dueAt }: MessageCall,
 ): Outgoing => {
   const attempt = attemptAt(state, n);
-  const { messageId, kind, language } = state;
+  const { messageId, kind } = state;
+  const language = languageOf(state, attempt);
   const data: VendorCall = {
     reference: attemptReference(state, n),
     tries,
     doubt,
+    notAfter: dueAt.toISOString(),
     request: { channel: attempt.channel, language, sealed: sealedContent(wiring, state, attempt) },
     replyTo: { name: "message.record-answer", entity: messageId },
   };

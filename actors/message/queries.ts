@@ -3,6 +3,7 @@ import type { Document } from "mongodb";
 import type { Page, Query } from "../../schemas/command.ts";
 import type { NotificationRecord, NotificationView } from "../../schemas/notification.ts";
 import type { MeView } from "../../schemas/passenger-api.ts";
+import { isSessionOf } from "../../schemas/passenger-session.ts";
 import { idOf } from "../../schemas/urn.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { readPage } from "../runtime/page.ts";
@@ -29,10 +30,13 @@ export const messageQueries = (context: ActorContext) => {
       );
     },
 
-    /** GET /v1/me/notifications, by the index `group`: what was sent to the group that the session's passenger is in now. */
+    /** GET /v1/me/notifications, by the index `group`: what was sent to the group that the session's passenger is in now, or to them alone. */
     mine: async (query: Query): Promise<Page<NotificationView>> => {
-      const { caseUrn, groupId } = await context.call<MeView>("sub-case.me", { ...query, params: {} });
-      const filter = { caseId: idOf(caseUrn), groupId, sentAt: { $exists: true } };
+      const me = await context.call<MeView>("sub-case.me", { ...query, params: {} });
+      const { caseUrn, groupId, passengers } = me;
+      const own = passengers.map(({ urn }) => urn).filter((urn) => isSessionOf(query.principal.urn, urn));
+      const forThem = { $or: [{ onlyFor: { $exists: false } }, { onlyFor: { $in: own } }] };
+      const filter = { caseId: idOf(caseUrn), groupId, sentAt: { $exists: true }, ...forThem };
       return readPage(messages(query.tenant), { filter, params: query.params, projection }, (document) =>
         notificationView(stateIn(document)),
       );

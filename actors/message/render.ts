@@ -115,8 +115,12 @@ export const render = (
   if (channel === "WHATSAPP")
     // Its first line takes the place of a subject.
     return { text: [subject(told), ...paragraphs].map((copy) => joined(copy, forWhatsApp)).join("\n\n") };
-  const whole = [...paragraphs, signature(told)];
-  const title = cutTo(joined(subject(told), plain), subjectCharactersMax);
+  return mailOf(language, subject(told), [...paragraphs, signature(told)]);
+};
+
+/** An e-mail: a title, and paragraphs as text and as HTML. */
+export const mailOf = (language: Language, subject: Copy, whole: readonly Copy[]): Content => {
+  const title = cutTo(joined(subject, plain), subjectCharactersMax);
   const html = whole.map((copy) => `<p>${joined(copy, forHtml, escaped)}</p>`).join("\n");
   return {
     subject: title,

@@ -1,23 +1,28 @@
 /** Owns sending by hand (contract, POST /v1/notifications/{caseUrn}/send): to whom, and who is passed over; each message is then one like any other. */
 import type { CaseListItem } from "../../schemas/case.ts";
 import type { Command } from "../../schemas/command.ts";
-import type { NoticeRecipients } from "../../schemas/message.ts";
-import type {
-  NotificationRecord,
-  NotificationsSent,
-  SendNotificationBody,
+import { type NoticeOrder, type NoticeRecipients, noticeFactNames } from "../../schemas/message.ts";
+import {
+  type NotificationRecord,
+  type NotificationsSent,
+  notificationsShownMax,
+  type SendNotificationBody,
 } from "../../schemas/notification.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { idOf } from "../../schemas/urn.ts";
+import { channels as allChannels, type Channel } from "../../schemas/vocabulary.ts";
 import { causedId } from "../runtime/clock.ts";
 import type { ActorContext, CommandFunction, Dispatch } from "../runtime/host.ts";
 import type { Composed } from "./compose.ts";
-import { untellable } from "./facts.ts";
+import { untrue } from "./facts.ts";
+import { type Recent, sentJustNow } from "./sent-just-now.ts";
 
 /** Messages made at once. */
 const atOnce = 16;
 
 interface Wanted {
+  /** Of the message. */
+  reference: string;
   party: NoticeRecipients;
   passengerUrn?: string;
 }
@@ -46,14 +51,19 @@ export const sendManually =
     const named = new Set(passengerUrns);
     const wanted: Wanted[] = parties.flatMap((party) =>
       passengerUrns === undefined
-        ? [{ party }]
+        ? [{ party, reference: referenceOf(command, party) }]
         : party.passengerUrns
             .filter((one) => named.has(one))
-            .map((passengerUrn) => ({ party, passengerUrn })),
+            .map((passengerUrn) => ({
+              party,
+              passengerUrn,
+              reference: referenceOf(command, party, passengerUrn),
+            })),
     );
+    const recent = await sentJustNow(context, command, idOf(caseUrn), templateId);
     const told = wanted.map((one) => ({
       ...one,
-      detail: untellable(templateId, { ...one.party.facts, ...(host === undefined ? {} : { host }) }),
+      detail: untrue(templateId, one.party, host) ?? repeated(one, recent, body),
     }));
     const messages = await made(
       told.filter(({ detail }) => detail === undefined),
@@ -61,18 +71,46 @@ export const sendManually =
       body,
       dispatch,
     );
+    const skipped = told.flatMap(({ party: { groupId }, passengerUrn, detail }) =>
+      detail === undefined
+        ? []
+        : [{ groupId, ...(passengerUrn === undefined ? {} : { passengerUrn }), detail }],
+    );
     const ok: NotificationsSent = {
       caseUrn,
-      messages,
-      skipped: told.flatMap(({ party: { groupId }, passengerUrn, detail }) =>
-        detail === undefined
-          ? []
-          : [{ groupId, ...(passengerUrn === undefined ? {} : { passengerUrn }), detail }],
-      ),
+      messageCount: messages.length,
+      messages: messages.slice(0, notificationsShownMax),
+      skippedCount: skipped.length,
+      skipped: skipped.slice(0, notificationsShownMax),
       correlationUrn: command.correlationUrn,
     };
     return { ok };
   };
+
+const referenceOf = ({ id }: Command, { subCaseId }: NoticeRecipients, passengerUrn = ""): string =>
+  `${subCaseId}.by-hand.${causedId(id, subCaseId, passengerUrn)}`;
+
+/** Why the same is not sent once more so soon; what this very request has made does not stand in its way. */
+const repeated = (
+  { reference, party, passengerUrn }: Wanted,
+  recent: readonly Recent[],
+  { channels }: SendNotificationBody,
+): string | undefined => {
+  const isSame = recent.some(
+    (one) =>
+      one.reference !== reference &&
+      one.groupId === party.groupId &&
+      one.onlyFor === passengerUrn &&
+      sameChannels(one.channels, channels) &&
+      noticeFactNames.every((name) => one.facts[name] === party.facts[name]),
+  );
+  return isSame ? "The same message is on its way, or was sent less than a minute ago." : undefined;
+};
+
+const sameChannels = (
+  one: readonly Channel[] = allChannels,
+  other: readonly Channel[] = allChannels,
+): boolean => one.length === other.length && one.every((channel) => other.includes(channel));
 
 const made = async (
   wanted: readonly Wanted[],
@@ -82,12 +120,16 @@ const made = async (
 ): Promise<NotificationRecord[]> => {
   const records: NotificationRecord[] = [];
   for (let from = 0; from < wanted.length; from += atOnce) {
-    const some = wanted.slice(from, from + atOnce).map(async ({ party, passengerUrn }) => {
-      const { passengerUrns: _, ...rest } = party;
+    const some = wanted.slice(from, from + atOnce).map(async ({ party, passengerUrn, reference }) => {
+      const { caseId, subCaseId, groupId, kind, airport, facts } = party;
       const whose = passengerUrn ?? "";
+      const order: NoticeOrder = {
+        ...{ caseId, subCaseId, groupId, airport, facts, template: templateId },
+        ...(kind === undefined ? {} : { kind }),
+      };
       const data: Composed = {
-        reference: `${party.subCaseId}.by-hand.${causedId(command.id, party.subCaseId, whose)}`,
-        order: { ...rest, template: templateId },
+        reference,
+        order,
         ...(passengerUrn === undefined ? {} : { passengerUrn }),
         ...(channels === undefined ? {} : { channels }),
         reason,

@@ -8,13 +8,14 @@ import type { Decider, Received } from "../runtime/decider.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { gatherFor } from "./compose.ts";
 import { messageCollection, messages } from "./messages.ts";
+import { mailPatience, partnerNoticeQueries, partnerNotices } from "./partner-notices.ts";
 import { contacts } from "./preferences.ts";
 import { messageQueries } from "./queries.ts";
 import { sendManually } from "./send-manually.ts";
 import { attemptOf, type MessageEvent, type MessageState } from "./state.ts";
 
-/** Mail servers keep no books to look into: each doubtful try may be one more mail, under the same Message-ID. */
-const doubtfulMailsMax = 3;
+/** Mail servers keep no books to look into: each doubtful try may be one more mail, under the same Message-ID; three in all. */
+const doubtfulMailsMax = 2;
 
 const idOf = ({ tenant, now, data }: Received): string =>
   derivedId(tenant, `message/${(data as { reference: string }).reference}`, now);
@@ -25,6 +26,7 @@ const decider = (context: ActorContext): Decider<MessageState, MessageEvent> => 
       stepDeadlineMs: context.config.STEP_DEADLINE_MS,
       sealKey: context.config.sealKey,
       doubtfulTriesMax: (vendor) => (vendor === smtpVendor ? doubtfulMailsMax : Number.POSITIVE_INFINITY),
+      patience: (vendor) => (vendor === smtpVendor ? mailPatience : 1),
     },
     idOf,
   ),
@@ -59,8 +61,8 @@ const recordStatus =
 
 export const messageActor = (context: ActorContext): Actor => ({
   name: "message",
-  deciders: [decider(context), contacts],
-  queries: messageQueries(context),
+  deciders: [decider(context), contacts, partnerNotices(context)],
+  queries: { ...messageQueries(context), ...partnerNoticeQueries(context) },
   commands: {
     "record-status": recordStatus(context),
     "send-manually": sendManually(context),

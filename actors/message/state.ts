@@ -14,9 +14,12 @@ export interface Attempt {
   /** Who carries it. */
   vendor: string;
   passengerUrn: string;
+  /** Absent: the message's. */
+  language?: Language;
   /** Masked. */
   recipient: string;
-  contact: Sealed;
+  /** Absent: it cannot be tried again. */
+  contact?: Sealed;
   /** Of the contact, the same for the same one in every case of the airline: what an opt-out is found by. */
   mark: string;
   /** PLANNED: its turn has not come. */
@@ -29,11 +32,15 @@ export interface Attempt {
   /** The carrier's own id. */
   carrierId?: string;
   detail?: string;
+  /** Set: its carrier was away, or told nothing, until it was given up. */
+  unanswered?: true;
 }
 
 /** The call under way, for the attempt with this index. */
 export interface MessageCall extends PendingCall {
   n: number;
+  /** Of its tries, those that were in doubt when they were sent. Absent: none. */
+  doubtfulTries?: number;
 }
 
 /** Who waits for an answer: a saga, as for a vendor's. */
@@ -54,12 +61,19 @@ export interface MessageState {
   kind?: CaseKind;
   airport: string;
   template: NotificationTemplate;
+  /** Of whoever is tried first. */
   language: Language;
   facts: MessageFacts;
+  /** Set: a person has sent it to this passenger alone. */
+  onlyFor?: string;
+  /** A person wants it in these alone. Absent: in any. */
+  channels?: Channel[];
   /** In the order in which they are tried. */
   attempts: Attempt[];
   call?: MessageCall;
   asked?: Asked;
+  /** Whoever asked is answered by then, whatever is known. Absent: nobody waits. */
+  answerBy?: Date;
   /** What whoever asked was told, or would have been; absent: not known yet. */
   outcome?: Outcome;
   queuedAt: Date;
@@ -67,15 +81,24 @@ export interface MessageState {
   sentAt?: Date;
   /** Set: no attempt is left. */
   givenUpAt?: Date;
+  /** Why; one of `notificationReasons`. */
+  endCode?: string;
+  /** Set while nothing of it is under way; its document goes {@link keptSeconds} later. */
+  endedAt?: Date;
   /** Absent: the service itself. */
   requested?: { by: string; reason: string };
 }
+
+/** Ninety days. */
+export const keptSeconds = 90 * 86_400;
 
 export type MessageEvent =
   | { type: "message.queued"; data: MessageState }
   | { type: "message.asked"; data: { asked: Asked } }
   /** The outcome as it stands after the decision is told to whoever asks. */
   | { type: "message.answered"; data: { asked: Asked } }
+  /** Whoever asked has waited long enough; it is tried on all the same. */
+  | { type: "message.overdue"; data: { code: string; detail: string } }
   /** `silent`: nobody has to see to it, as the case is closed, or as whoever has sent it by hand knows at once. */
   | { type: "message.given-up"; data: { at: Date; code: string; detail: string; silent: boolean } }
   | { type: "attempt.begun"; data: { at: Date; call: MessageCall } }
@@ -84,7 +107,7 @@ export type MessageEvent =
   | { type: "attempt.sent"; data: { n: number; at: Date; carrierId?: string } }
   | {
       type: "attempt.failed";
-      data: { n: number; at: Date; status: "FAILED" | "SUPPRESSED"; detail: string };
+      data: { n: number; at: Date; status: "FAILED" | "SUPPRESSED"; detail: string; unanswered?: true };
     }
   | { type: "attempt.noted"; data: { n: number; state: CarrierState; at: Date } };
 
@@ -92,6 +115,7 @@ export type MessageEvent =
 export const technicalEvents: ReadonlySet<string> = new Set<MessageEvent["type"]>([
   "message.asked",
   "message.answered",
+  "message.overdue",
   "attempt.postponed",
   "attempt.reissued",
 ]);
@@ -104,6 +128,16 @@ const without = <K extends keyof MessageState>(state: MessageState, key: K): Mes
 const withAttempt = (state: MessageState, n: number, change: Partial<Attempt>): MessageState => ({
   ...state,
   attempts: state.attempts.map((attempt, i) => (i === n ? { ...attempt, ...change } : attempt)),
+});
+
+const withoutContact = ({ contact: _, ...attempt }: Attempt): Attempt => attempt;
+
+/** The same without the number or address of this attempt, or of all: nobody writes there any more. */
+const forgotten = (state: MessageState, n?: number): MessageState => ({
+  ...state,
+  attempts: state.attempts.map((attempt, i) =>
+    n === undefined || i === n ? withoutContact(attempt) : attempt,
+  ),
 });
 
 /** A call for this attempt is over. */
@@ -126,7 +160,7 @@ const statusTold = (
 
 const sent = (state: MessageState, { n, at, carrierId }: { n: number; at: Date; carrierId?: string }) => {
   const { channel, recipient, told = {} } = state.attempts[n] as Attempt;
-  const taken = withAttempt(over(state, n), n, {
+  const taken = withAttempt(forgotten(over(state, n), n), n, {
     ...statusTold(told, at),
     sentAt: at,
     ...(carrierId === undefined ? {} : { carrierId }),
@@ -134,6 +168,7 @@ const sent = (state: MessageState, { n, at, carrierId }: { n: number; at: Date; 
   return {
     ...taken,
     sentAt: state.sentAt ?? at,
+    ...(state.call === undefined || state.call.n === n ? { endedAt: at } : {}),
     outcome: state.outcome ?? { outcome: "done" as const, at, channel, recipient },
   };
 };
@@ -147,11 +182,19 @@ export const evolveMessage = (before: MessageState | undefined, event: MessageEv
       return { ...state, asked: event.data.asked };
     case "message.given-up": {
       const { at, code, detail } = event.data;
-      return { ...state, givenUpAt: at, outcome: state.outcome ?? { outcome: "refused", code, detail } };
+      return {
+        ...forgotten(state),
+        givenUpAt: at,
+        endCode: code,
+        endedAt: at,
+        outcome: state.outcome ?? { outcome: "refused", code, detail },
+      };
     }
+    case "message.overdue":
+      return { ...state, outcome: { outcome: "refused", ...event.data } };
     case "attempt.begun": {
       const { at, call } = event.data;
-      return { ...withAttempt(state, call.n, { status: "QUEUED", at }), call };
+      return { ...without(withAttempt(state, call.n, { status: "QUEUED", at }), "endedAt"), call };
     }
     case "attempt.postponed":
     case "attempt.reissued":
@@ -159,8 +202,13 @@ export const evolveMessage = (before: MessageState | undefined, event: MessageEv
     case "attempt.sent":
       return sent(state, event.data);
     case "attempt.failed": {
-      const { n, at, status, detail } = event.data;
-      return withAttempt(over(state, n), n, { status, at, detail });
+      const { n, at, status, detail, unanswered } = event.data;
+      const failed = withAttempt(forgotten(over(state, n), n), n, {
+        ...{ status, at, detail },
+        ...(unanswered === undefined ? {} : { unanswered }),
+      });
+      // Somebody else has it: nothing follows.
+      return hasArrived(failed) && failed.call === undefined ? { ...failed, endedAt: at } : failed;
     }
     case "attempt.noted": {
       const { n, state: told, at } = event.data;
@@ -173,6 +221,14 @@ export const evolveMessage = (before: MessageState | undefined, event: MessageEv
       return event satisfies never;
   }
 };
+
+/** A carrier has it, and it has not come back. */
+export const hasArrived = ({ attempts }: Pick<MessageState, "attempts">): boolean =>
+  attempts.some(({ status }) => status === "SENT" || status === "DELIVERED");
+
+/** In which it is written. */
+export const languageOf = (message: Pick<MessageState, "language">, { language }: Attempt): Language =>
+  language ?? message.language;
 
 /** The one that was tried last; undefined: none could be. */
 export const lastTried = ({ attempts }: Pick<MessageState, "attempts">): Attempt | undefined =>

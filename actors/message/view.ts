@@ -1,16 +1,36 @@
 /** Owns what each audience may see of a message: never a whole number or address, nor what was written. */
-import type { NotificationRecord, NotificationView } from "../../schemas/notification.ts";
+import {
+  type NotificationReason,
+  type NotificationRecord,
+  type NotificationView,
+  notificationReasons,
+} from "../../schemas/notification.ts";
 import { urn } from "../../schemas/urn.ts";
-import { type Attempt, lastTried, type MessageState } from "./state.ts";
+import { type Attempt, hasArrived, languageOf, lastTried, type MessageState } from "./state.ts";
 
-const attemptView = ({ channel, recipient, status, at, told, detail }: Attempt) => ({
-  channel,
-  recipient,
-  status: status as NotificationRecord["status"],
-  at: (at as Date).toISOString(),
-  ...(told?.replied === undefined ? {} : { repliedAt: told.replied.toISOString() }),
-  ...(detail === undefined ? {} : { detail }),
-});
+const attemptView = (message: MessageState, attempt: Attempt) => {
+  const { channel, recipient, status, at, told, detail } = attempt;
+  return {
+    channel,
+    recipient,
+    language: languageOf(message, attempt),
+    status: status as NotificationRecord["status"],
+    at: (at as Date).toISOString(),
+    ...(told?.replied === undefined ? {} : { repliedAt: told.replied.toISOString() }),
+    ...(detail === undefined ? {} : { detail }),
+  };
+};
+
+/** Why nobody is left to try; nothing where that is not so. */
+const reasonOf = (state: MessageState): { reasonCode?: NotificationReason } => {
+  const { givenUpAt, endCode, outcome } = state;
+  // Given up before codes were kept: what whoever asked was told.
+  const code = endCode ?? (outcome?.outcome === "refused" ? outcome.code : undefined);
+  return givenUpAt === undefined || hasArrived(state) || !isReason(code) ? {} : { reasonCode: code };
+};
+
+const isReason = (code: string | undefined): code is NotificationReason =>
+  (notificationReasons as readonly (string | undefined)[]).includes(code);
 
 /** A line of the log. Nobody to send it to is FAILED. */
 export const messageRecord = (state: MessageState): NotificationRecord => {
@@ -24,10 +44,13 @@ export const messageRecord = (state: MessageState): NotificationRecord => {
     ...(last === undefined ? {} : { passengerUrn: last.passengerUrn }),
     ...(kind === undefined ? {} : { kind }),
     templateId: state.template,
-    language: state.language,
+    language: last === undefined ? state.language : languageOf(state, last),
     ...(last === undefined ? {} : { channel: last.channel, recipient: last.recipient }),
     status: (last?.status ?? "FAILED") as NotificationRecord["status"],
-    attempts: state.attempts.filter(({ status }) => status !== "PLANNED").map(attemptView),
+    attempts: state.attempts
+      .filter(({ status }) => status !== "PLANNED")
+      .map((one) => attemptView(state, one)),
+    ...reasonOf(state),
     queuedAt: state.queuedAt.toISOString(),
     ...(sentAt === undefined ? {} : { sentAt: sentAt.toISOString() }),
     ...(requested === undefined ? {} : { requestedBy: requested.by, reason: requested.reason }),

@@ -8,9 +8,18 @@ import { shown } from "./switch-state.ts";
 /** A room is told of while it stands. */
 const standing: ReadonlySet<string> = new Set(["CONFIRMED", "CHECKED_IN"]);
 
+/** What such a group still has is being given back. */
+const givingBack: ReadonlySet<string> = new Set([
+  "ROLLING_BACK",
+  "DECLINED",
+  "COMPENSATION_FAILED",
+  "NOT_REQUIRED",
+]);
+
 const factsOf = (state: SubCaseState): NoticeFacts => {
-  const { flight, assignment, reservation, voucher, ride } = state;
-  const hotel = standing.has(reservation?.status ?? "") ? currentCandidate(state) : undefined;
+  const { flight, assignment, reservation, voucher, ride, status } = state;
+  const hasRoom = standing.has(reservation?.status ?? "") && !givingBack.has(status);
+  const hotel = hasRoom ? currentCandidate(state) : undefined;
   const isDriven = hotel !== undefined && ride?.status === "booked" && ride.pickupAt !== undefined;
   return {
     flight: flight.number,
@@ -46,8 +55,26 @@ export const noticeOrder = (state: SubCaseState, template: NotificationTemplate)
 export const noticeRecipients = (whole: SubCaseState): NoticeRecipients[] => {
   if (whole.mergedInto !== undefined) return [];
   const { template: _, ...party } = noticeOrder(shown(whole), "welcome");
-  return [{ ...party, passengerUrns: whole.passengers.map(({ urn }) => urn) }];
+  return [
+    {
+      ...party,
+      passengerUrns: whole.passengers.map(({ urn }) => urn),
+      ...(whole.left === undefined || whole.status !== "PROCESSING" ? {} : { upcoming: factsOf(whole) }),
+      hotelChanged: vouchersIssued(whole) > 1,
+      stayChanged: (shown(whole).reservation?.amended ?? 0) > 0,
+      withdrawn: withdrawn.has(shown(whole).offer.state) || lost.has(whole.status),
+    },
+  ];
 };
+
+/** Those that count: on the way to another hotel the new one does not yet. */
+const vouchersIssued = ({ steps, left }: SubCaseState): number => {
+  const issued = steps.filter(({ name, result }) => name === "voucher" && result === "DONE").length;
+  return left === undefined ? issued : issued - 1;
+};
+
+const withdrawn: ReadonlySet<string> = new Set(["WITHDRAWN", "DECLINED"]);
+const lost: ReadonlySet<string> = new Set(["DECLINED", "FAILED", "COMPENSATION_FAILED"]);
 
 export const contactsOf = ({ passengers }: Pick<SubCaseState, "passengers">): PassengerContact[] =>
   passengers.map(({ urn, contact }) => ({

@@ -1,5 +1,6 @@
 /** Owns what each step of a saga asks of which vendor, in the words of the vendors' ports. */
 import type { HotelCandidate } from "../../schemas/assignment.ts";
+import { untellable } from "../../schemas/message.ts";
 import type { NotificationTemplate } from "../../schemas/notification.ts";
 import { needsOf, type Passenger } from "../../schemas/passenger.ts";
 import type { VendorVerb } from "../../schemas/vendor-call.ts";
@@ -247,7 +248,10 @@ const rideRequest = (subCaseId: string, state: SubCaseState): VendorRequest | un
   return { verb: "book-ride", vendor: order.vendor, reference, request: { ...order } };
 };
 
-/** Whom it goes to, and by whom, is the message actor's; a group with neither number nor address finds its offer by PNR. */
+/**
+ * Whom it goes to, and by whom, is the message actor's; a group with neither number nor address finds its offer by PNR. Of a room that
+ * the hotel has taken back nothing is told.
+ */
 const noticeRequest = (
   state: SubCaseState,
   reference: string,
@@ -258,6 +262,7 @@ const noticeRequest = (
   const isReached = state.passengers.some(
     ({ contact }) => contact.email !== undefined || (message !== undefined && contact.phone !== undefined),
   );
-  if (vendor === undefined || !isReached) return undefined;
-  return { verb: "send", vendor, reference, request: { ...noticeOrder(state, template) } };
+  const order = noticeOrder(state, template);
+  if (vendor === undefined || !isReached || untellable(template, order.facts) !== undefined) return undefined;
+  return { verb: "send", vendor, reference, request: { ...order } };
 };

@@ -2,7 +2,14 @@
 import type { VendorAnswer, VendorCall, VendorVerb } from "../../schemas/vendor-call.ts";
 import type { Money } from "../../schemas/vocabulary.ts";
 import type { Instance } from "./instances.ts";
-import { bookedStates, type CallContext, type LookupOutcome, type WriteOutcome } from "./ports.ts";
+import {
+  bookedStates,
+  type CallContext,
+  type LookupOutcome,
+  type Refused,
+  type Unavailable,
+  type WriteOutcome,
+} from "./ports.ts";
 
 type Outcome = Omit<VendorAnswer, "verb" | "vendor" | "reference">;
 type Fields = Record<string, unknown>;
@@ -64,6 +71,8 @@ const loading: NonNullable<Operation["changes"]> = {
 interface Carrying extends CallContext {
   /** Which delivery of the command this is, from 1. */
   attempt: number;
+  /** Absent: no call comes too late. */
+  now?: Date;
 }
 
 /**
@@ -71,17 +80,19 @@ interface Carrying extends CallContext {
  * comes first all the same, because a vendor forgets keys sooner than bookings.
  *
  * A command that was delivered before is only looked up, never asked again: its sender may have had the first answer and
- * gone on to another hotel. One that still waits hears of the doubt and asks by a command of its own.
+ * gone on to another hotel. One that still waits hears of the doubt and asks by a command of its own. One that comes later than it
+ * should is not asked either.
  */
 export const carryOut = async (
   instance: Instance,
   verb: VendorVerb,
   call: VendorCall,
-  { attempt, ...carrying }: Carrying,
+  { attempt, now, ...carrying }: Carrying,
 ): Promise<VendorAnswer> => {
   const { reference, tries, again } = call;
   const asked = again === undefined ? {} : { again };
-  const context = { ...carrying, ...asked };
+  const notAfter = call.notAfter === undefined ? undefined : new Date(call.notAfter);
+  const context = { ...carrying, ...asked, ...(notAfter === undefined ? {} : { notAfter }) };
   const answer = { verb, vendor: instance.name, reference, tries, ...asked };
   const operation = operationOf(instance, verb);
   if (operation === undefined) {
@@ -97,6 +108,8 @@ export const carryOut = async (
   if (found !== undefined) return { ...answer, ...found };
   if (redelivered)
     return { ...answer, outcome: "in-doubt", detail: "Delivered before; nothing is there yet." };
+  if (notAfter !== undefined && now !== undefined && now > notAfter)
+    return { ...answer, outcome: call.doubt ? "in-doubt" : "unavailable", detail: "Its turn came too late." };
   const request = { ...call.request, reference: call.reference };
   return { ...answer, ...outcomeOf(await operation.ask(request as never, context)) };
 };
@@ -111,11 +124,17 @@ const lookedUp = async (
   const reference = changes?.reference(call.request) ?? call.reference;
   const found = await operation.lookup({ reference }, context);
   if (found.outcome === "none") return undefined;
-  if (found.outcome !== "done") return { outcome: "in-doubt", detail: found.detail };
+  if (found.outcome !== "done") return { outcome: "in-doubt", detail: found.detail, ...patienceOf(found) };
   const { outcome: _, state, ...result } = found as Fields;
   const stands = operation.doneStates === undefined || operation.doneStates.includes(String(state));
   return stands && (changes?.isDone(result, call.request) ?? true) ? { outcome: "done", result } : undefined;
 };
+
+/** What the vendor asked us to wait. */
+const patienceOf = (outcome: Refused | Unavailable): Pick<Outcome, "retryAfterMs"> =>
+  outcome.outcome === "refused" || outcome.retryAfterMs === undefined
+    ? {}
+    : { retryAfterMs: outcome.retryAfterMs };
 
 const outcomeOf = (outcome: WriteOutcome<object>): Outcome => {
   switch (outcome.outcome) {
@@ -126,8 +145,9 @@ const outcomeOf = (outcome: WriteOutcome<object>): Outcome => {
     case "refused":
       return { outcome: "refused", code: outcome.code, detail: outcome.detail };
     case "unavailable":
+      return { outcome: "unavailable", detail: outcome.detail, ...patienceOf(outcome) };
     case "in-doubt":
-      return { outcome: outcome.outcome, detail: outcome.detail };
+      return { outcome: "in-doubt", detail: outcome.detail };
     default:
       return outcome satisfies never;
   }

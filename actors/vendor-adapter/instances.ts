@@ -1,5 +1,6 @@
 /** Owns which vendors an airline works with: one configured instance each, its credentials sealed, known to every process. */
 import type { Document } from "mongodb";
+import pLimit from "p-limit";
 import type { Command } from "../../schemas/command.ts";
 import { directVendor } from "../../schemas/contract.ts";
 import { drillVendor } from "../../schemas/drill.ts";
@@ -109,14 +110,16 @@ export const openInstances = async (
     onUnreadable: (key, error) => context.log.error({ key, err: error }, "vendor not usable in this process"),
     onEnd: (error) => context.log.error({ err: error }, "vendors are not heard of any more"),
   });
+  const { mail, VENDOR_TIMEOUT_MS: timeoutMs } = context.config;
+  const connections = pLimit(mail?.connectionsMax ?? 1);
+  const now = (): Date => context.clock.now();
   const forget = context.tenants.onEach(({ code, name }) => {
     add(code, { name: directVendor, kind: "hotel", port: new Direct(code, context) });
-    const { mail, VENDOR_TIMEOUT_MS: timeoutMs } = context.config;
     if (mail !== undefined)
       add(code, {
         name: smtpVendor,
         kind: "message",
-        port: new Smtp({ ...mail, senderName: name, timeoutMs, now: () => context.clock.now() }),
+        port: new Smtp({ ...mail, senderName: name, timeoutMs, connections, now }),
       });
   });
   return {

@@ -8,6 +8,8 @@ export interface CallContext {
   traceparent: string;
   /** How often a person has had a refused write asked again; absent: never. */
   again?: number;
+  /** Not asked for any more later than this: its sender has gone on. */
+  notAfter?: Date;
   /** Gives the call up sooner than the adapter's own timeout would. */
   signal?: AbortSignal;
 }

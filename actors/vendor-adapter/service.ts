@@ -75,7 +75,8 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
         : (await opened.promise).of(command.tenant).find(({ name }) => name === vendor);
     if (instance === undefined) throw new Error(`vendor ${vendor} is not configured`);
     const { attempt } = delivery;
-    const answer = await carryOut(instance, verb, call, { traceparent: command.traceparent, attempt });
+    const carrying = { traceparent: command.traceparent, attempt, now: context.clock.now() };
+    const answer = await carryOut(instance, verb, call, carrying);
     context.faults("after-vendor-answer", command.name);
     const id = causedId(command.id, "answer", answer.outcome, attempt);
     const { name, entity } = call.replyTo;

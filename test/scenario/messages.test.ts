@@ -246,6 +246,16 @@ t.test("whom it is for, and what is refused", async (t) => {
   );
   const alone = await sendTo(caseUrn, { templateId: "voucher-issued", passengerUrns: [urnOf("Costa")] });
   t.match(alone.body.messages, [{ passengerUrn: urnOf("Costa"), language: "de", groupId: groupOf("Reis") }]);
+  const tokenOf = (lastName: string) => night.passengerToken(xn, { pnr: eva.pnr as string, lastName });
+  const vouchersOf = async (token: string) =>
+    (await mine(token)).filter(({ template }) => template === "voucher-issued").length;
+  const costa = await tokenOf("Costa");
+  await night.eventually(
+    "Costa's own",
+    () => vouchersOf(costa),
+    (count) => count === 1,
+  );
+  t.equal(await vouchersOf(await tokenOf("Reis")), 0, "nobody else's");
   const group = await sendTo(caseUrn, { templateId: "transport-updated", groupIds: [groupOf("Lima")] });
   t.match(group.body.messages, [
     { groupId: groupOf("Lima"), language: "en", templateId: "transport-updated" },
@@ -259,7 +269,12 @@ t.test("whom it is for, and what is refused", async (t) => {
     [`${groupOf("Reis")} pt`, `${groupOf("Lima")} es`].sort(),
     "who has no language of ours is written to in the airline's",
   );
-  t.equal(all.body.messages.length, 2);
+  t.match(all.body, { messageCount: 2, skippedCount: 0 });
+  const again = await sendTo(caseUrn, { templateId: "voucher-issued" });
+  t.match(again.body, { messageCount: 0, messages: [], skippedCount: 2 });
+  t.match(again.body.skipped, [{ detail: /less than a minute/ }, { detail: /less than a minute/ }]);
+  const changed = await sendTo(caseUrn, { templateId: "hotel-changed", groupIds: [groupOf("Lima")] });
+  t.match(changed.body.skipped, [{ groupId: groupOf("Lima"), detail: /no other hotel/ }]);
   const none = await sendTo(caseUrn, { templateId: "offer-withdrawn" });
   t.match(none.body, { messages: [], skipped: [{ detail: /has a room/ }, { detail: /has a room/ }] });
 
@@ -329,9 +344,17 @@ t.test("carriers refuse, fall silent, and lose what they have said", async (t) =
   const gone = await offered("gone", [traveller("Melo", { phone: undefined as never })]);
   t.match((await newest(gone, 1, "FAILED")).attempts, [{ channel: "EMAIL", status: "FAILED", detail: /\S/ }]);
   await events.untilCount("review.opened", 1, { caseUrn: gone });
+  const texted = await sendTo(gone, { templateId: "voucher-issued", channels: ["SMS"] });
+  t.match(texted.body.messages, [{ status: "FAILED", attempts: [], reasonCode: "NO_CONTACT" }]);
   const seen = (await night.call<CaseView>("getCase", { token: supervisor, params: { caseUrn: gone } })).body;
   t.match(seen.manualReviewItems, [{ category: "PARTIAL_FULFILLMENT", origin: "notify" }]);
   t.match(seen.passengerGroups, [{ operationalStatus: "OFFER_READY" }]);
+  // As a saga of before templates has asked.
+  const id = idOf(seen.passengerGroups[0]?.subCaseUrn ?? "");
+  const replyTo = { name: "sub-case.record-answer", entity: id };
+  const order = { reference: `${id}.old.1`, tries: 1, doubt: false, request: { channel: "SMS" }, replyTo };
+  await night.client.command("message.send", { tenant: "XN", data: order }).catch(() => undefined);
+  t.equal((await logOf(gone)).length, 2, "nothing is kept of it");
 });
 
 t.test("a process dies between a commit and what follows from it", async (t) => {

@@ -1,10 +1,13 @@
 /**
  * Owns handing e-mail to a mail server (RFC 5321), with TLS where it is offered (RFC 3207). A mail server keeps no books to look
- * into: what is in doubt is sent again under the same Message-ID, by which mailboxes tell that it is the same mail.
+ * into: what this process knows to be taken it remembers itself; what is in doubt beyond that is sent again under the same Message-ID,
+ * by which mailboxes tell that it is the same mail.
  */
 import { Readable } from "node:stream";
+import { LRUCache } from "lru-cache";
 import MailComposer from "nodemailer/lib/mail-composer";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { LimitFunction } from "p-limit";
 import { masked } from "../masking.ts";
 import type {
   CallContext,
@@ -31,8 +34,13 @@ export interface SmtpOptions {
   senderName: string;
   /** Of connecting, of the greeting, and of each silence. */
   timeoutMs: number;
+  /** Of connections to the server, shared by all airlines of the process. */
+  connections: LimitFunction;
   now(): Date;
 }
+
+/** Mails of one airline that the server is known to have taken. */
+const takenMax = 20_000;
 
 /** What ends an exchange: the server's own no has its code (RFC 5321, 4.2), everything else is the network's. */
 interface SmtpError extends Error {
@@ -55,7 +63,9 @@ const outcomeOf = (
   begun: boolean,
   sent: MessageRequest,
 ): Exclude<WriteOutcome<SentMessage>, { outcome: "done" }> => {
-  const detail = masked(response ?? message, sent).slice(0, detailCharactersMax);
+  // Servers name a mailbox without its domain, too.
+  const mailbox = sent.recipient.slice(0, Math.max(sent.recipient.lastIndexOf("@"), 0));
+  const detail = masked(response ?? message, { ...sent, mailbox }).slice(0, detailCharactersMax);
   // Of the mail, or of who hands it over; before that it is the server's own trouble.
   const isAboutMail = /^(MAIL|RCPT|DATA|AUTH)/.test(command ?? "");
   if (responseCode !== undefined && responseCode >= 500 && isAboutMail) {
@@ -71,14 +81,38 @@ const outcomeOf = (
 
 export class Smtp implements MessagePort {
   readonly #options: SmtpOptions;
+  /** By their reference. */
+  readonly #taken = new LRUCache<string, SentMessage>({ max: takenMax });
+  readonly #underWay = new Map<string, Promise<WriteOutcome<SentMessage>>>();
 
   constructor(options: SmtpOptions) {
     this.#options = options;
   }
 
-  async send(request: MessageRequest, _context: CallContext): Promise<WriteOutcome<SentMessage>> {
+  /** The same mail twice at once is one. */
+  async send(request: MessageRequest, context: CallContext): Promise<WriteOutcome<SentMessage>> {
     if (request.channel !== "EMAIL")
       return { outcome: "refused", code: "INVALID_REQUEST", detail: "A mail server carries e-mail alone." };
+    const { reference } = request;
+    const sending =
+      this.#underWay.get(reference) ??
+      this.#options
+        .connections(() => this.#sent(request, context))
+        .finally(() => this.#underWay.delete(reference));
+    this.#underWay.set(reference, sending);
+    return sending;
+  }
+
+  /** None: this process has not handed it over, or no longer knows; asked again, the same mail is sent again. */
+  async lookup({ reference }: { reference: string }): Promise<LookupOutcome<SentMessage>> {
+    const taken = this.#taken.get(reference);
+    return taken === undefined ? { outcome: "none" } : { outcome: "done", ...taken };
+  }
+
+  async #sent(request: MessageRequest, { notAfter }: CallContext): Promise<WriteOutcome<SentMessage>> {
+    const { now } = this.#options;
+    if (notAfter !== undefined && now() > notAfter)
+      return { outcome: "unavailable", detail: "Its turn came too late." };
     const { messageId, mail } = await this.#composed(request);
     // Whether a byte of the mail has been asked for: before that nothing can have been sent.
     const progress = { begun: false };
@@ -87,12 +121,9 @@ export class Smtp implements MessagePort {
     } catch (error) {
       return outcomeOf(error as SmtpError, progress.begun, request);
     }
-    return { outcome: "done", messageId, acceptedAt: this.#options.now().toISOString() };
-  }
-
-  /** Nothing can be learnt: asked again, the same mail is sent again. */
-  async lookup(): Promise<LookupOutcome<SentMessage>> {
-    return { outcome: "none" };
+    const sent = { messageId, acceptedAt: now().toISOString() };
+    this.#taken.set(request.reference, sent);
+    return { outcome: "done", ...sent };
   }
 
   async #composed({ reference, recipient, subject, text, html }: MessageRequest) {

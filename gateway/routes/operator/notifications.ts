@@ -37,7 +37,7 @@ export const notificationRoutes = [
     prefixes: ["/v1"],
     summary: "Send a message by hand",
     description:
-      "From a template, in the passenger's language. Each message is tried by SMS, WhatsApp and e-mail, as the passenger has them, until a carrier has taken it; who has opted out of a channel is not written to in it. It goes on behind the answer.",
+      "From a template, in the passenger's language. Each message is tried by SMS, WhatsApp and e-mail, as the passenger has them, until a carrier has taken it; who has opted out of a channel is not written to in it. Passed over, with the reason, is who has nothing that the template tells of, and who has been sent the same less than a minute ago or still has it on its way. It goes on behind the answer, which shows the first 200 messages.",
     role: "AIRPORT_OPERATOR",
     rate: "write",
     params: caseParams,

@@ -1,7 +1,9 @@
 // E-mail by a real mail server: what arrives, how it is secured, and what each of the server's ends means to who has sent it.
+import pLimit from "p-limit";
 import t from "tap";
 import { Smtp, type SmtpOptions } from "../../../actors/vendor-adapter/adapters/smtp.ts";
-import type { MessageRequest } from "../../../actors/vendor-adapter/ports.ts";
+import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
+import type { MessagePort, MessageRequest } from "../../../actors/vendor-adapter/ports.ts";
 import { mailServerOf } from "../../../config/mail-server.ts";
 import { type MailFault, type MailServer, startMailServer } from "../../harness/mail-server.ts";
 
@@ -10,7 +12,7 @@ const portTo = (server: MailServer, more: Partial<SmtpOptions> = {}): Smtp =>
   new Smtp({
     ...{ host: "localhost", port: server.port, secure: false, requireTls: true, ca: server.ca },
     ...{ login: undefined, from: "no-reply@xenon.example", senderName: 'Xenon "Air", Ltd', timeoutMs: 2000 },
-    now: () => new Date("2026-11-21T21:00:00Z"),
+    ...{ connections: pLimit(10), now: () => new Date("2026-11-21T21:00:00Z") },
     ...more,
   });
 const request = (reference: string, more: Partial<MessageRequest> = {}): MessageRequest => ({
@@ -43,7 +45,7 @@ t.test("what arrives", async (t) => {
   await portTo(server).send(request("XN-1.offer-notice.1.3"), context);
   t.equal(server.mails.length, 2);
   t.match(server.mails[1]?.raw, "<XN-1.offer-notice.1.3@xenon.example>", "asked again it is the same mail");
-  t.same(await portTo(server).lookup(), { outcome: "none" });
+  t.same(await portTo(server).lookup({ reference: "XN-1.offer-notice.1.3" }), { outcome: "none" });
   t.match(await portTo(server).send(request("x", { channel: "SMS", recipient: "+12025550143" }), context), {
     outcome: "refused",
     code: "INVALID_REQUEST",
@@ -58,6 +60,68 @@ t.test("what arrives", async (t) => {
     t.notMatch(raw, /^Bcc:/m);
   }
   t.notOk(server.mails.some(({ to }) => to.includes("c@d.example")));
+});
+
+t.test("what it knows of what it has sent, and how much it sends at once", async (t) => {
+  const server = await startMailServer(t, { maxClients: 2 });
+  const port = portTo(server, { connections: pLimit(2) });
+  const references = Array.from({ length: 8 }, (_, i) => `XN-2.${i}`);
+  const twice = [...references, ...references];
+  const sent = await Promise.all(twice.map((reference) => port.send(request(reference), context)));
+  t.ok(
+    sent.every(({ outcome }) => outcome === "done"),
+    "the server takes two at once and turns others away",
+  );
+  t.equal(server.mails.length, 8, "the same mail twice at once is one");
+  t.match(await port.lookup({ reference: "XN-2.3" }), {
+    outcome: "done",
+    messageId: "<XN-2.3@xenon.example>",
+    acceptedAt: "2026-11-21T21:00:00.000Z",
+  });
+  t.same(await port.lookup({ reference: "XN-2.9" }), { outcome: "none" });
+  server.faults.push({ at: "RCPT", code: 550, times: 1 });
+  await port.send(request("XN-2.9"), context);
+  t.same(await port.lookup({ reference: "XN-2.9" }), { outcome: "none" }, "a refused one is not there");
+  const late = { ...context, notAfter: new Date("2026-11-21T20:59:59Z") };
+  t.match(await port.send(request("XN-2.10"), late), { outcome: "unavailable" });
+  t.equal(server.mails.length, 8, "whoever has asked has gone on");
+});
+
+t.test("a call that comes late, or twice", async (t) => {
+  const server = await startMailServer(t);
+  const instance = { name: "smtp", kind: "message", port: portTo(server) } as const;
+  const { reference, ...asked } = request("XN-3.1");
+  const notAfter = "2026-11-21T21:00:00.000Z";
+  const call = {
+    reference,
+    tries: 1,
+    doubt: false,
+    notAfter,
+    request: asked,
+    replyTo: { name: "", entity: "" },
+  };
+  const at = (time: string, attempt = 1) => ({ ...context, attempt, now: new Date(`2026-11-21T${time}Z`) });
+  t.match(await carryOut(instance, "send", call, at("21:00:01")), { outcome: "unavailable", tries: 1 });
+  const doubtful = { ...call, doubt: true };
+  t.match(await carryOut(instance, "send", doubtful, at("21:00:01")), { outcome: "in-doubt" });
+  t.equal(server.mails.length, 0);
+  t.match(await carryOut(instance, "send", call, at("21:00:00")), { outcome: "done" });
+  t.match(await carryOut(instance, "send", doubtful, at("21:00:01")), { outcome: "done" });
+  t.match(await carryOut(instance, "send", call, at("21:00:01", 2)), { outcome: "done" }, "redelivered");
+  t.equal(server.mails.length, 1);
+  const busy: MessagePort = {
+    send: async () => ({ outcome: "unavailable", detail: "busy", retryAfterMs: 45_000 }),
+    lookup: async () => ({ outcome: "unavailable", detail: "busy", retryAfterMs: 30_000 }),
+  };
+  const away = { name: "sendwell", kind: "message", port: busy } as const;
+  t.match(await carryOut(away, "send", call, at("21:00:00")), {
+    outcome: "unavailable",
+    retryAfterMs: 45_000,
+  });
+  t.match(await carryOut(away, "send", doubtful, at("21:00:00")), {
+    outcome: "in-doubt",
+    retryAfterMs: 30_000,
+  });
 });
 
 t.test("who it is and by what it is secured", async (t) => {
@@ -99,9 +163,14 @@ t.test("what each end means", async (t) => {
     server.faults.push({ ...fault });
     const end = await portTo(server, { timeoutMs: 500 }).send(request(`${fault.at}.${fault.code}`), context);
     t.match(end, expected, `${fault.at} ${fault.code ?? ""}`);
-    t.notMatch(JSON.stringify(end), /ada@mail/, "no address in what the server says");
+    t.notMatch(JSON.stringify(end), /ada/, "no address in what the server says, nor the mailbox alone");
     t.equal(server.mails.length - before, kept);
   }
+  const talker = await startMailServer(t, {
+    onRcptTo: (_, __, done) => done(Object.assign(new Error("no mailbox Ada here"), { responseCode: 550 })),
+  });
+  const known = await portTo(talker).send(request("y"), context);
+  t.match(known, { outcome: "refused", detail: /^550 no mailbox \[masked\] here/ });
   const closed = portTo({ ...server, port: 1 }, { timeoutMs: 500 });
   t.match(await closed.send(request("z"), context), { outcome: "unavailable" });
   const nowhere = portTo(server, { host: "mail.invalid", timeoutMs: 1000 });
@@ -112,10 +181,22 @@ t.test("what each end means", async (t) => {
 t.test("how it is configured", async (t) => {
   const of = (url: string) => mailServerOf(url, "care@xenon.example", undefined);
   t.match(of("smtp://mail.example"), { host: "mail.example", port: 587, secure: false, login: undefined });
-  t.match(of("smtps://mail.example"), { port: 465, secure: true, requireTls: false });
+  t.match(of("smtps://mail.example"), { port: 465, secure: true, requireTls: true, connectionsMax: 10 });
+  const tls: [string, boolean][] = [
+    ["smtp://mail.example", true],
+    ["smtp://u:p@localhost", true],
+    ["smtp://127.0.0.1:25", false],
+    ["smtp://[::1]:25", false],
+    ["smtp://localhost?requireTLS=true", true],
+    ["smtp://u:p@mail.example?requireTLS=false", false],
+    ["smtp://127.0.0.1.example", true],
+  ];
+  for (const [url, requireTls] of tls) t.equal(of(url).requireTls, requireTls, url);
+  t.equal(of("smtp://mail.example?connections=3").connectionsMax, 3);
   t.match(of("smtp://u%40x:p%3Aw@[::1]:2525/?requireTLS=true"), {
     ...{ host: "::1", port: 2525, requireTls: true, from: "care@xenon.example" },
     login: { user: "u@x", pass: "p:w" },
   });
-  for (const wrong of ["smtp://", "smtp://host:port"]) t.throws(() => of(wrong), TypeError, wrong);
+  const wrongs = ["", "host:port", "host?connections=0", "host?connections=x", "host?requireTLS=no"];
+  for (const wrong of wrongs.map((rest) => `smtp://${rest}`)) t.throws(() => of(wrong), TypeError, wrong);
 });

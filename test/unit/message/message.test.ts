@@ -281,17 +281,21 @@ t.test("carriers that are away, silent, or in doubt", async (t) => {
   given(first)
     .when(...reissue(30))
     .then({ type: "attempt.reissued", data: { call: { tries: 2, doubt: true } } });
-  const doubtful = (times: number, from: MessageEvent[]) => {
+  const doubtful = (times: number, from: MessageEvent[], seconds = 700) => {
     let events = from;
-    for (let i = 1; i <= times; i++) events = eventsOf(rules, events, reissue(10_000 * i));
+    for (let i = 1; i <= times; i++) events = eventsOf(rules, events, reissue(seconds * i));
     return events;
   };
-  t.match(
-    stateOf(doubtful(20, first)).call,
-    { n: 0, tries: 21, doubt: true },
-    "who can be asked is asked on",
-  );
+  t.match(stateOf(doubtful(5, first)).call, { n: 0, tries: 6, doubt: true, doubtfulTries: 5 });
+  t.same(tried(doubtful(6, first)), ["SMS FAILED", "WHATSAPP QUEUED"], "there is another way");
+  const requested = { by: supervisor.urn, reason: "Lost it" };
+  const alone = story(byHand({ begun: begun({ attempts: [attempt("SMS")], requested }) }));
+  t.match(stateOf(doubtful(4, alone)).call, { n: 0, tries: 5, doubt: true }, "who can be asked is asked on");
+  t.equal(status(doubtful(5, alone, 10_000)), "FAILED", "not for ever: twelve hours");
   const mail = story(ordered({ optedOut: outOf("SMS", "WHATSAPP") }));
+  given(mail)
+    .when(...reissue(299))
+    .nothing();
   t.match(stateOf(doubtful(2, mail)).call, { n: 2, tries: 3, doubt: true });
   const given3 = doubtful(3, mail);
   t.equal(status(given3), "FAILED", "a mail may be doubled, not multiplied");
@@ -345,7 +349,9 @@ t.test("nobody sees a whole number or address", async (t) => {
   const views = [messageRecord(state), notificationView(state)];
   const command = byHand()[0];
   const note = rules.audit?.({ id: messageId, command, before: undefined, after: state, events: all });
-  const messagesOut = all.flatMap((one) => rules.outgoing?.(one, state, command, messageId) ?? []);
+  const messagesOut = all.flatMap(
+    (one, i) => rules.outgoing?.(one, stateOf(all.slice(0, i + 1)), command, messageId) ?? [],
+  );
   t.notMatch(JSON.stringify([views, note, messagesOut]), /2025550143|ada@/);
   t.match(note, {
     action: "message.send-manually",

@@ -2,9 +2,10 @@
 import fc from "fast-check";
 import t from "tap";
 import { maskedRecipient, normalContact, waysTo } from "../../../actors/message/contact.ts";
-import { type MessageFacts, toldIn, untellable } from "../../../actors/message/facts.ts";
+import { type MessageFacts, toldIn } from "../../../actors/message/facts.ts";
 import { render, smsParts } from "../../../actors/message/render.ts";
 import type { PassengerContact } from "../../../schemas/message.ts";
+import { untellable } from "../../../schemas/message.ts";
 import { notificationTemplates } from "../../../schemas/notification.ts";
 import { channels, languages, vehicleTypes } from "../../../schemas/vocabulary.ts";
 

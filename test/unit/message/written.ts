@@ -20,7 +20,8 @@ export const rules = messages(
   {
     stepDeadlineMs: 30_000,
     sealKey,
-    doubtfulTriesMax: (vendor) => (vendor === "smtp" ? 3 : Number.POSITIVE_INFINITY),
+    doubtfulTriesMax: (vendor) => (vendor === "smtp" ? 2 : Number.POSITIVE_INFINITY),
+    patience: (vendor) => (vendor === "smtp" ? 10 : 1),
   },
   () => messageId,
 );
