@@ -17,6 +17,7 @@ import {
   singleRateOf,
 } from "./limits.ts";
 import { type MailServer, mailServerForm, mailServerOf } from "./mail-server.ts";
+import { partnerPrioritySettings } from "./partner-priority.ts";
 import { parseSigningKeys, type SigningAlgorithm } from "./signing-keys.ts";
 
 const Url = Type.String({ format: "uri", maxLength: 500 });
@@ -117,6 +118,7 @@ export const Environment = Type.Object({
     description:
       "Requests a minute and burst of one client address on public routes, or refused before the caller was known.",
   }),
+  ...partnerPrioritySettings,
   LOGIN_ATTEMPTS_ADDRESS: Type.String({
     pattern: attemptsForm,
     default: "5/15m",
@@ -144,13 +146,20 @@ export const Environment = Type.Object({
     default: 1,
     description: "Shortens the delays of the retry schedule in tests.",
   }),
+  WEBHOOK_RATE_PER_SECOND: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 500,
+    description:
+      "Deliveries a second to one webhook, from each process that sends them; a second's worth at once.",
+  }),
   VENDOR_TIMEOUT_MS: Type.Integer({ minimum: 50, maximum: 60_000, default: 8000 }),
   SMTP_URL: Type.Optional(
     Type.String({
       pattern: mailServerForm,
       maxLength: 500,
       description:
-        "The mail server that carries e-mail to passengers, `smtp://user:password@host:587` (TLS where it is offered; `?requireTLS=true`: or no mail) or `smtps://…:465`. Default: e-mail goes to the airline's message vendor.",
+        "The mail server that carries e-mail to passengers, `smtp://user:password@host:587` or `smtps://…:465`. Nothing is handed over without TLS where there is a user name or the host is not this machine; `?requireTLS=false`: TLS only where it is offered. `?connections=10`: connections at once of each process, 1 to 100. Default: e-mail goes to the airline's message vendor.",
     }),
   ),
   SMTP_FROM: Type.Optional(

@@ -124,6 +124,7 @@ const contentTypes: Record<MediaType, string> = {
   "application/json": "application/json",
   "text/html": "text/html; charset=utf-8",
   "text/csv": "text/csv; charset=utf-8; header=present",
+  "text/plain": "text/plain; charset=utf-8",
 };
 
 const successHeaders = (route: Route): [string, string][] => {

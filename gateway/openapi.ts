@@ -284,7 +284,7 @@ class Components {
 }
 
 /** Plain JSON Schema: our own keyword becomes an extension that tools pass over. */
-const plain = (schema: TSchema): unknown =>
+export const plain = (schema: TSchema): unknown =>
   JSON.parse(JSON.stringify(schema), (_key, value: unknown) => {
     if (value === null || typeof value !== "object" || !("urn" in value) || !Array.isArray(value.urn))
       return value;

@@ -19,6 +19,7 @@ import type { Handler } from "./handlers/handlers.ts";
 import { type Exchange, type HttpAnswer, RequestAborted } from "./http/exchange.ts";
 import type { TellProblem } from "./problem-response.ts";
 import type { AlertPartner } from "./rates/partner-alerts.ts";
+import type { PartnerTally } from "./rates/partner-tally.ts";
 import type { Rates } from "./rates/rates.ts";
 import type { Router } from "./router.ts";
 import { beginTrace } from "./trace.ts";
@@ -32,6 +33,7 @@ export interface PipelineParts {
   replays: Replays;
   rates: Rates;
   alertPartner: AlertPartner;
+  tally: PartnerTally;
   handle: Handler;
   tellProblem: TellProblem;
   crossOrigin: CrossOrigin;
@@ -140,6 +142,8 @@ export const createPipeline = (parts: PipelineParts) => {
       const problem = quota.refusalOf(asProblem(error, exchange, trace, parts.log));
       answer = parts.tellProblem(problem, trace.correlationUrn);
     }
+    const call = quota.partnerCall();
+    if (call !== undefined) parts.tally.note(call.partner, call.rate, answer.status, now);
     const sending = exchange.respond({
       ...answer,
       headers: [

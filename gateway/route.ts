@@ -15,6 +15,7 @@ export type HandlerName =
   | "exportAudit"
   | "showKeySet"
   | "showDescription"
+  | "showWebhookKit"
   | "reportLiveness"
   | "reportReadiness";
 
@@ -22,7 +23,7 @@ export type HandlerName =
 export const bodyBytesDefault = 1024 * 1024;
 
 /** What routes produce, problems aside; the first where a row says nothing. */
-export const mediaTypes = ["application/json", "text/html", "text/csv"] as const;
+export const mediaTypes = ["application/json", "text/html", "text/csv", "text/plain"] as const;
 export type MediaType = (typeof mediaTypes)[number];
 
 /** Who may call. A list means any one of them. */
@@ -102,8 +103,12 @@ export const problemsOf = (route: Route): ProblemCode[] => {
   return [...codes].sort();
 };
 
-/** Every write of somebody who is known (contract, "Endpoints"): an `Idempotency-Key` names the command, and its answer is kept. */
-export const takesIdempotencyKey = (route: Route): boolean => route.rate === "write" && !("public" in route);
+/**
+ * Every write of somebody who is known (contract, "Endpoints"): an `Idempotency-Key` names the command, and its answer is kept.
+ * A GET that has an effect takes none: clients repeat it without one, so its command has to know a repeat by itself.
+ */
+export const takesIdempotencyKey = (route: Route): boolean =>
+  route.rate === "write" && route.method !== "get" && !("public" in route);
 
 /** Every status of a success. */
 export const successesOf = ({ success, successUnlessCreated }: Route): number[] =>

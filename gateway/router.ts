@@ -24,8 +24,11 @@ const emptySegment = <Row>(): Segment<Row> => ({ fixed: new Map(), parameter: un
 export class Router<Row> {
   readonly #root: Segment<Row> = emptySegment();
 
-  /** @throws Error when the method and path are taken: two rows must never compete */
-  add(method: string, path: string, row: Row): void {
+  /**
+   * @param isSafe false: a GET that has an effect, and so no HEAD
+   * @throws Error when the method and path are taken: two rows must never compete
+   */
+  add(method: string, path: string, row: Row, isSafe = true): void {
     let segment = this.#root;
     for (const part of path.split("/").slice(1)) segment = child(segment, part);
     segment.served ??= { rows: new Map(), allow: [] };
@@ -33,7 +36,7 @@ export class Router<Row> {
     if (rows.has(method)) throw new Error(`two routes for ${method} ${path}`);
     rows.set(method, row);
     // RFC 9110 §9.3.2: where GET is served HEAD is too.
-    if (method === "GET") rows.set("HEAD", row);
+    if (method === "GET" && isSafe) rows.set("HEAD", row);
     segment.served.allow = [...rows.keys(), "OPTIONS"].sort();
   }
 

@@ -28,11 +28,13 @@ import {
   type Readiness,
   reportLiveness,
 } from "./handlers/service-facts.ts";
+import { createShowWebhookKit } from "./handlers/webhook-kit.ts";
 import { listen } from "./http/exchange.ts";
 import { describeSurface } from "./openapi.ts";
 import { createPipeline } from "./pipeline.ts";
 import { createProblemTeller } from "./problem-response.ts";
 import { createPartnerAlerts } from "./rates/partner-alerts.ts";
+import { createPartnerTally } from "./rates/partner-tally.ts";
 import { Rates } from "./rates/rates.ts";
 import { shareRates } from "./rates/share.ts";
 import { type DocumentedSurface, pathsOf, type Route } from "./route.ts";
@@ -76,6 +78,8 @@ export const startGateway = async (parts: GatewayParts): Promise<Gateway> => {
   const handlers = createHandlers(parts, dispatch, keys);
   const tellProblem = createProblemTeller(config.ERRORS_BASE);
   const rates = new Rates(config.rates, parts.partnerTiers.of);
+  const self = randomUUID();
+  const tally = createPartnerTally({ dispatch, tiers: parts.partnerTiers, self, now, log });
   const pipeline = createPipeline({
     router: createRouter(parts.routes ?? allRoutes),
     tenants,
@@ -86,24 +90,27 @@ export const startGateway = async (parts: GatewayParts): Promise<Gateway> => {
     replays: createReplays(parts.keptAnswers, tellProblem, now, log),
     rates,
     alertPartner: createPartnerAlerts(dispatch, log),
+    tally,
     tellProblem,
     crossOrigin: createCrossOrigin(config.CORS_ORIGINS),
     now,
     log,
   });
   const server = await listen(config.HOST, config.PORT, pipeline, { proxies: config.trustedProxies }).catch(
-    (error) => {
+    async (error) => {
       keys.close();
+      await tally.close();
       throw error;
     },
   );
   const openLine = parts.openGatewayLine;
-  const stopSharing = shareRates({ rates, openLine, self: randomUUID(), now, log });
+  const stopSharing = shareRates({ rates, openLine, self, now, log });
   log.info({ host: config.HOST, port: server.port }, "gateway listens");
   return {
     port: server.port,
     close: async () => {
       await server.close();
+      await tally.close();
       stopSharing();
       keys.close();
     },
@@ -120,6 +127,7 @@ const createHandlers = (parts: GatewayParts, dispatch: Dispatch, keys: SurfaceKe
     exportAudit: createExportAudit(dispatch),
     showKeySet: createShowKeySet(keys),
     showDescription: createShowDescription(surfaces, describing(config, parts.routes ?? allRoutes)),
+    showWebhookKit: createShowWebhookKit(config.BASE_URL),
     reportLiveness,
     reportReadiness: createReportReadiness(parts.readiness),
   };
@@ -130,7 +138,7 @@ const createRouter = (routes: readonly Route[]): Router<CompiledRoute> => {
   for (const route of routes) {
     const compiled = compileRoute(route);
     for (const [i, path] of pathsOf(route).entries())
-      router.add(route.method.toUpperCase(), path, compiled[i]!);
+      router.add(route.method.toUpperCase(), path, compiled[i]!, route.rate !== "write");
   }
   return router;
 };

@@ -16,6 +16,8 @@ export interface GroupNeed {
   checkIn: string;
   checkOut: string;
   needs: string[];
+  /** It goes first within its tier pass. */
+  priority?: true;
 }
 
 /** Why a candidate was left out; the first gate that refuses it names it. */

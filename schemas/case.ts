@@ -5,6 +5,7 @@ import { Concurrency } from "./concurrency.ts";
 import { CaseKind } from "./drill.ts";
 import { LockFacts } from "./lock.ts";
 import { PageQuery } from "./page.ts";
+import { GroupPriority } from "./partner-priority.ts";
 import { PassengerInput } from "./passenger.ts";
 import { RelaxedFields } from "./relaxation.ts";
 import { ReviewItemView } from "./review.ts";
@@ -233,6 +234,7 @@ const GroupView = Type.Object({
   operationalStatus: OperationalStatus,
   passengers: Type.Array(PassengerView),
   mergedInto: Type.Optional(MergedInto),
+  priority: Type.Optional(GroupPriority),
   lockedBy: Type.Optional(LockFacts.lockedBy),
   lockExpiresAt: Type.Optional(LockFacts.lockExpiresAt),
 });

@@ -1,5 +1,6 @@
 /** Owns the body of every error answer (RFC 7807 and the contract's extension members). The catalogue of codes is `problems.ts`. */
 import Type, { type Static } from "typebox";
+import { ReplayView } from "./replay.ts";
 import { Urn } from "./urn.ts";
 
 export const ProblemResponse = Type.Object(
@@ -34,6 +35,7 @@ export const ProblemResponse = Type.Object(
       Type.Integer({ description: "Then the lock lapses, unless its holder renews it." }),
     ),
     failedDomain: Type.Optional(Type.String({ description: "The part behind this service that failed." })),
+    replay: Type.Optional(ReplayView),
   },
   { title: "Problem" },
 );

@@ -1,5 +1,7 @@
 /** Owns the one catalogue of problems: code → status, title, and whether trying again can help. */
 
+import type { ReplayView } from "./replay.ts";
+
 /**
  * `never`: the same request fails again. `after_reload`: read the current state first. `later`: wait, then repeat.
  * HTTP answers, consumers and the dead letter all read it.
@@ -37,6 +39,7 @@ export const problems = {
   "validation/captcha": kind(400, "The captcha was not accepted", "after_reload"),
   "validation/body": kind(422, "The body is not valid"),
   "validation/kpi": kind(422, "Not in the catalogue of figures"),
+  "validation/replay-window": kind(422, "The event is too old to be replayed"),
   "validation/too-large": kind(413, "The body is too large"),
   "validation/not-acceptable": kind(406, "None of the accepted media types is produced here"),
   "validation/media-type": kind(415, "This media type is not taken here"),
@@ -81,6 +84,8 @@ export interface ProblemMembers {
   accept?: string;
   acceptEncoding?: string;
   scope?: string;
+  /** The replay that is under way. */
+  replay?: ReplayView;
 }
 
 /** A problem as plain data: how one travels between processes. */

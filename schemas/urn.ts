@@ -24,6 +24,7 @@ const kinds = {
   message: "tenant",
   operator: "issuer",
   partner: "tenant",
+  "partner-notice": "tenant",
   passenger: "tenant",
   "passenger-session": "shared",
   policy: "tenant",

@@ -12,10 +12,13 @@ import { keySubcommands } from "./administration/keys.ts";
 import { metricsSubcommands } from "./administration/metrics.ts";
 import { operatorSubcommands } from "./administration/operators.ts";
 import { partnerSubcommands } from "./administration/partners.ts";
+import { partnerSecretSubcommands } from "./administration/partners-secrets.ts";
+import { partnerWebhookSubcommands } from "./administration/partners-webhook.ts";
 import type { Reach, Subcommand } from "./administration/subcommand.ts";
 import { tenantSubcommands } from "./administration/tenants.ts";
 import { unreachable, withoutPassword } from "./administration/unreachable.ts";
 import { vendorSubcommands } from "./administration/vendors.ts";
+import { webhookSubcommands } from "./administration/webhooks.ts";
 import { readInstance } from "./supervisor/environment.ts";
 import { keyFiles } from "./supervisor/keys.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
@@ -23,6 +26,8 @@ import { StartFailure } from "./supervisor/start-failure.ts";
 const subcommands: Record<string, Subcommand> = {
   ...tenantSubcommands,
   ...partnerSubcommands,
+  ...partnerSecretSubcommands,
+  ...partnerWebhookSubcommands,
   ...vendorSubcommands,
   ...operatorSubcommands,
   ...keySubcommands,
@@ -30,28 +35,45 @@ const subcommands: Record<string, Subcommand> = {
   ...checkSubcommands,
   ...auditSubcommands,
   ...metricsSubcommands,
+  ...webhookSubcommands,
 };
 
-const help = `Usage: scripts/admin <command> [options]
+const linesOf = (some: Record<string, Subcommand>): string =>
+  Object.values(some)
+    .map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
+    .join("\n");
 
-Provisions airlines, partners, vendors and operators, and looks after keys and dead letters, at the running instance.
-
-${Object.values(subcommands)
-  .map(({ usage, summary }) => `  ${usage}\n      ${summary}`)
-  .join("\n")}
+const frame = (
+  purpose: string,
+  some: Record<string, Subcommand>,
+): string => `Usage: scripts/admin <command> [options]
+${purpose}
+${linesOf(some)}
 
   --data <folder>  of the instance (default .data); NATS_URL and MONGODB_URL, when set, name its servers instead, and
                    SEAL_KEY_FILE its sealing key, OPERATOR_ISSUER its issuer
   --json           prints the answer as JSON
-  --help           this text
+  --help           this text; after a command, of this one alone
 
 Exit code: 0 done, 1 refused or not reachable, 2 not understood.`;
+
+/** Of the command that these words name, or of all that begin with them; of everything where they name none. */
+function helpFor(words: readonly string[]): string {
+  const named = Object.entries(subcommands).filter(([name]) =>
+    words.every((word, i) => name.split(" ")[i] === word),
+  );
+  if (words.length > 0 && named.length > 0) return frame("", Object.fromEntries(named));
+  return frame(
+    "\nProvisions airlines, partners, vendors and operators, and looks after keys and dead letters, at the running instance.\n",
+    subcommands,
+  );
+}
 
 class UsageError extends Error {}
 
 async function main(args: string[]): Promise<boolean> {
   if (args.includes("--help") || args.length === 0) {
-    console.log(help);
+    console.log(helpFor(args.filter((word) => !word.startsWith("-")).slice(0, 2)));
     return true;
   }
   const words = subcommands[args[0] ?? ""] === undefined ? 2 : 1;

@@ -1,4 +1,5 @@
 /** Owns the arithmetic of approved rooms: how many there are, which groups have some, and whom the rest is for. */
+import { priorityOfGroups } from "./priority-state.ts";
 import type { CaseState } from "./state.ts";
 
 /** Of a demand whose rooms may be searched for. */
@@ -22,15 +23,24 @@ export const roomsIn = (state: CaseState, stages: string): number =>
   );
 
 /**
- * Indexes of the waiting groups that the approved rooms suffice for, in the manifest's order; one too large for what is
- * left is passed over. What a failed or declined group had been given is there again.
+ * Indexes of the waiting groups that the approved rooms suffice for: first those that go first, then in the manifest's order; one too
+ * large for what is left is passed over. What a failed or declined group had been given is there again.
  */
 export const placeable = (state: CaseState): number[] => {
   const approved = approvedDemands(state).reduce((sum, { roomsRequested }) => sum + roomsRequested, 0);
   let left = approved - roomsIn(state, "ABRCOMU");
-  return state.groups.flatMap(({ stay }, i) => {
-    if (state.progress[i] !== "W" || stay === undefined || stay.rooms > left) return [];
+  return inTurn(state).filter((i) => {
+    const stay = state.groups[i]?.stay;
+    if (state.progress[i] !== "W" || stay === undefined || stay.rooms > left) return false;
     left -= stay.rooms;
-    return i;
+    return true;
   });
+};
+
+const inTurn = (state: CaseState): number[] => {
+  const first = priorityOfGroups(state);
+  const places = state.groups.map((_, i) => i);
+  if (first.size === 0) return places;
+  const goesFirst = (i: number): boolean => first.has(state.groups[i]?.groupId ?? "");
+  return [...places.filter(goesFirst), ...places.filter((i) => !goesFirst(i))];
 };

@@ -20,9 +20,9 @@ export const caseListIndexes = [
 ] as const;
 
 /** What a list shows of a case; of the groups it only counts the letters. */
-type ListedCase = CaseHead & Pick<CaseState, "progress">;
+export type ListedCase = CaseHead & Pick<CaseState, "progress">;
 
-const projection: Record<keyof ListedCase | "version" | "schemaVersion", 1> = {
+export const listProjection: Record<keyof ListedCase | "version" | "schemaVersion", 1> = {
   version: 1,
   schemaVersion: 1,
   externalEventId: 1,
@@ -55,7 +55,7 @@ export const caseList = async <Item>(
     return departurePage(cases, standing, params, read);
   if (typeof params.cursor === "string" && decodeCursor(params.cursor).includes(separator))
     throw notACursor();
-  return readPage(cases, { filter: standing, params, projection }, read);
+  return readPage(cases, { filter: standing, params, projection: listProjection }, read);
 };
 
 interface Range {
@@ -83,7 +83,7 @@ const departurePage = async <Item>(
       ? {}
       : { $or: [{ [departure]: { $lt: after.at } }, { _id: { $lt: after.id as never } }] };
   const found = await cases
-    .find({ ...standing, [departure]: bounds, ...beyond }, { projection })
+    .find({ ...standing, [departure]: bounds, ...beyond }, { projection: listProjection })
     .sort({ [departure]: -1, _id: -1 })
     .limit(limit + 1)
     .toArray();

@@ -5,6 +5,7 @@ import { requireAirport } from "../runtime/reach.ts";
 import { decideBookRooms, decideNoteOverride, decideRerun, withRenewed } from "./booking.ts";
 import { decideClose, decideReopen } from "./closing.ts";
 import { decideOpen, decideProvisioned, reissueAfterMs } from "./intake.ts";
+import { decideAmendManifest, decideApplyCorrection } from "./manifest-patch.ts";
 import {
   type DemandTerms,
   decideAllocate,
@@ -16,6 +17,7 @@ import {
   runBatch,
   thenPlace,
 } from "./planning.ts";
+import { decidePrioritise } from "./priority.ts";
 import { decideNoteGroup, decideNoteWave } from "./progress.ts";
 import { decideReaccommodate, decideReplaceGroup } from "./reaccommodate.ts";
 import { decideRegroup } from "./regroup.ts";
@@ -42,6 +44,9 @@ export const commands = [
   "group-passengers",
   "reaccommodate",
   "replace-group",
+  "amend-manifest",
+  "apply-correction",
+  "prioritise",
   "note-wave",
   "note-group",
   "note-review",
@@ -105,6 +110,12 @@ const decideVerb = (state: CaseState | undefined, command: Received, gathered: u
       return decideReaccommodate(state, command, gathered);
     case "replace-group":
       return decideReplaceGroup(state, command);
+    case "amend-manifest":
+      return decideAmendManifest(state, command, gathered);
+    case "apply-correction":
+      return decideApplyCorrection(state, command, gathered);
+    case "prioritise":
+      return decidePrioritise(state, command, gathered);
     case "note-wave":
       return decideNoteWave(state, command);
     case "note-group":

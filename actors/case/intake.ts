@@ -163,7 +163,8 @@ const checkGroups = (named: Intake["namedGroups"]): void => {
   if (errors.length > 0) throw new Problem("validation/body", "A group is named twice.", { errors });
 };
 
-const checkSizes = (manifest: ManifestGroup[], pointer: string): void => {
+/** @throws Problem validation/body */
+export const checkSizes = (manifest: ManifestGroup[], pointer: string): void => {
   const large = manifest.find(({ passengers }) => passengers.length > groupPassengersMax);
   if (large === undefined) return;
   const named = large.passengers[0]?.pnr ?? large.groupId;
@@ -223,7 +224,7 @@ const headOf = (command: Received, seed: string, group: ManifestGroup): GroupHea
 });
 
 /** How many of the groups that the case still owns go with the next message: by count and by size. */
-export const chunkSize = (groups: readonly ManifestGroup[]): number => {
+export const chunkSize = (groups: readonly object[]): number => {
   let bytes = 0;
   let count = 0;
   for (const group of groups.slice(0, chunkGroupsMax)) {

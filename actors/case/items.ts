@@ -1,7 +1,7 @@
 /** Owns the review items that a case opens: for whom, of which category, and what they say. */
 import type { ReviewCategory } from "../../schemas/vocabulary.ts";
 import type { Outgoing } from "../runtime/decider.ts";
-import type { CaseEvent, CaseState, ReviewNoted } from "./state.ts";
+import type { CaseEvent, CaseState, GroupHead, ReviewNoted } from "./state.ts";
 
 interface About {
   category: ReviewCategory;
@@ -24,21 +24,27 @@ const item = (state: CaseState, caseId: string, { groups, ...about }: About): Ou
   return { to: "command", name: "review.open", entity: "", data };
 };
 
-/** Incomplete passengers are housed all the same; somebody completes what is missing. */
-export const incompleteItems = (state: CaseState, caseId: string): Outgoing[] => {
-  const incomplete = state.groups.filter(({ missing }) => missing.length > 0);
+/** Incomplete passengers are housed all the same; somebody completes what is missing. @param newcomers default: all groups */
+export const incompleteItems = (
+  state: CaseState,
+  caseId: string,
+  newcomers?: { shaped: readonly { head: GroupHead }[]; occurrence: string },
+): Outgoing[] => {
+  const among = newcomers?.shaped.map(({ head }) => head) ?? state.groups;
+  const incomplete = among.filter(({ missing }) => missing.length > 0);
   const fields = [...new Set(incomplete.flatMap(({ missing }) => missing))].join(", ");
   const groups = incomplete.map(({ groupId }) => groupId);
   const category = "DATA_INCOMPLETE";
+  const occurrence = newcomers === undefined ? {} : { occurrence: newcomers.occurrence };
   const items: Outgoing[] = [];
   if (groups.length > 0) {
     const detail = `The manifest leaves out: ${fields}.`;
-    items.push(item(state, caseId, { category, origin: "manifest", detail, groups }));
+    items.push(item(state, caseId, { category, origin: "manifest", detail, groups, ...occurrence }));
   }
-  if (state.nextFlight === undefined && state.groups.length > 0) {
+  if (state.nextFlight === undefined && among.length > 0) {
     const detail = "No next flight is known; one night was assumed for everybody.";
-    const all = state.groups.map(({ groupId }) => groupId);
-    items.push(item(state, caseId, { category, origin: "next-flight", detail, groups: all }));
+    const all = among.map(({ groupId }) => groupId);
+    items.push(item(state, caseId, { category, origin: "next-flight", detail, groups: all, ...occurrence }));
   }
   return items;
 };

@@ -45,13 +45,18 @@ const pnrOf = ({ pnr }: PassengerInput): string | undefined => normalPnr(pnr ?? 
 const fields = <T extends Record<string, string | undefined>>(all: T): { [K in keyof T]?: string } =>
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as never;
 
-const passengerOf = (tenant: string, input: PassengerInput, position: string): Passenger => {
+/** The same for the same person of a booking in every case; who has no booking is who stood there. */
+const urnOf = (tenant: string, input: PassengerInput, position: string): string => {
   const pnr = pnrOf(input);
   const person = [pnr ?? position, personOf(input), pnr === undefined ? "" : position];
-  const seed = shortHash([tenant, ...person].join("\n"));
+  return urn("passenger", `${tenant}-${shortHash([tenant, ...person].join("\n"))}`);
+};
+
+const passengerOf = (tenant: string, input: PassengerInput, position: string): Passenger => {
+  const pnr = pnrOf(input);
   const { email, phone, language } = input.contact ?? {};
   return {
-    urn: input.passengerUrn ?? urn("passenger", `${tenant}-${seed}`),
+    urn: input.passengerUrn ?? urnOf(tenant, input, position),
     ...fields({
       pnr,
       firstName: said(input.firstName),
@@ -126,3 +131,44 @@ const positionsOf = (members: readonly PassengerInput[], seed: string): string[]
     return String(before);
   });
 };
+
+/** Bookings whose groups are made at once: some milliseconds of work. */
+const bookingsAtOnceMax = 300;
+
+/** Of passengers who come with a patch: the groups that the push would have made of them, some at a time, for a patch may be huge. */
+export function* groupsOfPatch(
+  tenant: string,
+  caseSeed: string,
+  all: readonly PassengerInput[],
+): Generator<ManifestGroup[]> {
+  const bookings = new Map<string, PassengerInput[]>();
+  const alone: PassengerInput[] = [];
+  for (const input of all) {
+    const pnr = pnrOf(input);
+    const members = pnr === undefined ? alone : bookings.get(pnr);
+    if (members === undefined) bookings.set(pnr as string, [input]);
+    else members.push(input);
+  }
+  const parties = [...bookings.values()];
+  for (let from = 0; from < parties.length; from += bookingsAtOnceMax)
+    yield groupByPnr(tenant, caseSeed, parties.slice(from, from + bookingsAtOnceMax).flat());
+  for (let from = 0; from < alone.length; from += bookingsAtOnceMax)
+    yield alone.slice(from, from + bookingsAtOnceMax).map((input) => unnamedGroup(tenant, caseSeed, input));
+}
+
+/**
+ * Who has no booking reference is alone, and the same again by name and contact. Their place in the list would name somebody else in
+ * the next one.
+ */
+const unnamedGroup = (tenant: string, caseSeed: string, input: PassengerInput): ManifestGroup => {
+  const { email, phone } = input.contact ?? {};
+  const mark = shortHash(JSON.stringify([input.passengerUrn, personOf(input), said(email), said(phone)]));
+  const passengerUrn =
+    input.passengerUrn ?? urn("passenger", `${tenant}-${shortHash(`${caseSeed}+${mark}`)}`);
+  const groupId = `G${shortHash(`${caseSeed}\n+${mark}`)}`;
+  return groupOf(tenant, groupId, `${caseSeed}/+${mark}`, [{ ...input, passengerUrn }]);
+};
+
+/** For those who come to a booking whose group can take nobody in any more. */
+export const lateGroupId = (groupId: string, passengers: readonly Passenger[]): string =>
+  `G${shortHash([groupId, ...passengers.map((passenger) => passenger.urn).sort()].join("\n"))}`;

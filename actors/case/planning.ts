@@ -63,17 +63,28 @@ export const stayOf = (
   policies: Policies,
 ): GroupHead["stay"] | undefined => {
   const policy = group.tier === undefined ? undefined : policies[group.tier];
-  if (!policy) return undefined;
+  return policy ? { ...datesOf(state, group, policy), rooms: roomsOf(group, policy) } : undefined;
+};
+
+/** The nights that somebody of this policy and next flight needs a room for. */
+export const datesOf = (
+  state: CaseState,
+  { nextFlight }: Pick<GroupHead, "nextFlight">,
+  { lateCheckoutMinutes, earlyCheckInMinutes }: ResolvedPolicy,
+): Pick<NonNullable<GroupHead["stay"]>, "checkIn" | "checkOut" | "nights"> => {
   const { checkIn, checkOut, nights } = nightsOf({
     scheduledDeparture: state.flight.scheduledDeparture,
-    nextDeparture: (group.nextFlight ?? state.nextFlight)?.scheduledDeparture,
+    nextDeparture: (nextFlight ?? state.nextFlight)?.scheduledDeparture,
     timeZone: airportOf(state.airport)?.timeZone ?? "UTC",
-    lateCheckoutMinutes: policy.lateCheckoutMinutes,
-    earlyCheckInMinutes: policy.earlyCheckInMinutes,
+    lateCheckoutMinutes,
+    earlyCheckInMinutes,
     decidedAt: state.disruption.decidedAt,
   });
-  return { checkIn, checkOut, nights, rooms: Math.ceil(group.passengers / policy.maxOccupancy) };
+  return { checkIn, checkOut, nights };
 };
+
+export const roomsOf = ({ passengers }: GroupHead, { maxOccupancy }: ResolvedPolicy): number =>
+  Math.ceil(passengers / maxOccupancy);
 
 /** Where a group begins once it is planned. */
 export const stageOf = (group: GroupHead, policies: Policies, stay: GroupHead["stay"] | undefined): Stage => {

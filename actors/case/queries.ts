@@ -19,10 +19,12 @@ import { airportFilter, requireAirport } from "../runtime/reach.ts";
 import { type Loaded, loadedOf } from "../runtime/store.ts";
 import { policiesNow, toBePlaced } from "./booking.ts";
 import { waveGroupsMax } from "./capacity.ts";
-import { caseList, caseListIndexes } from "./case-list.ts";
+import { caseList, caseListIndexes, type ListedCase, listProjection } from "./case-list.ts";
 import { gatherParts, type PartialFailure } from "./composition.ts";
 import { dashboardQuery } from "./dashboard-query.ts";
+import { disruptionFeed } from "./disruption-feed.ts";
 import { freezesQuery } from "./freezes-query.ts";
+import { priorityOfGroups } from "./priority-state.ts";
 import { bindingPolicies } from "./relax.ts";
 import { type CaseState, schemaVersion } from "./state.ts";
 import { caseHead, demandSummary, partnerHead, pendingApproval, relaxationsView } from "./view.ts";
@@ -35,6 +37,7 @@ export const caseIndexes = [
   { name: "closed", key: { closedAt: 1 }, sparse: true },
   { name: "demand", key: { "demands.demandId": 1 }, sparse: true },
   { name: "wave", key: { waveId: 1 }, sparse: true },
+  { name: "priority", key: { "priorities.mark": 1 }, sparse: true },
   { name: "demand-state", key: { "demands.state": 1, _id: -1 }, sparse: true },
 ] as const;
 
@@ -92,7 +95,7 @@ export const caseQueries = (context: ActorContext) => {
       ]);
       return {
         ...caseHead(meta._id, meta.version, state, state.groups.length),
-        passengerGroups: allGroups(subCases?.groups ?? [], state),
+        passengerGroups: withPriority(allGroups(subCases?.groups ?? [], state), state),
         wave: waveUrn === undefined ? null : { urn: waveUrn, allocations: allocations ?? [] },
         reservations: subCases?.reservations ?? [],
         manualReviewItems: items ?? [],
@@ -170,6 +173,31 @@ export const caseQueries = (context: ActorContext) => {
         ...partnerHead(meta._id, state, state.groups.length),
         progress: [...counts].map(([operationalStatus, count]) => ({ operationalStatus, groups: count })),
       };
+    },
+
+    disruptions: disruptionFeed(context),
+
+    /** For other actors' answers to partners. @throws Problem not-found/resource, also of a drill */
+    "partner-head": async ({ tenant, params }: Query): Promise<PartnerCaseListItem> => {
+      const _id = idOf((params as { caseUrn: string }).caseUrn) as never;
+      const found = await cases(tenant).findOne(
+        { _id, kind: { $exists: false } },
+        { projection: listProjection },
+      );
+      if (found === null) throw new Problem("not-found/resource", "No such case.");
+      const { meta, state } = loadedOf<ListedCase>(found, { schemaVersion });
+      return partnerHead(meta._id, state, state.progress.length);
+    },
+
+    /** For other actors' answers to partners: those of these that are there, and no drill. */
+    "partner-heads": async ({ tenant, params }: Query): Promise<PartnerCaseListItem[]> => {
+      const { caseIds } = params as { caseIds: string[] };
+      const standing = { _id: { $in: caseIds as never[] }, kind: { $exists: false } };
+      const found = await cases(tenant).find(standing, { projection: listProjection }).toArray();
+      return found.map((document) => {
+        const { meta, state } = loadedOf<ListedCase>(document, { schemaVersion });
+        return partnerHead(meta._id, state, state.progress.length);
+      });
     },
 
     freezes: freezesQuery(context),
@@ -261,8 +289,13 @@ export const caseQueries = (context: ActorContext) => {
         const at = state.groups.findIndex((one) => one.groupId === groupId);
         return at < 0 ? [] : at;
       });
+      const first = priorityOfGroups(state);
       const needs = (places: number[]) =>
-        places.flatMap((i) => needOf(state.groups[i] as CaseState["groups"][number]));
+        places.flatMap((i) => {
+          const group = state.groups[i] as CaseState["groups"][number];
+          const need = needOf(group);
+          return first.has(group.groupId) ? need.map((one) => ({ ...one, priority: true as const })) : need;
+        });
       return {
         airport: state.airport,
         ...(state.kind === undefined ? {} : { kind: state.kind }),
@@ -315,6 +348,17 @@ const needOf = ({
   tier === undefined || stay === undefined
     ? []
     : [{ groupId, subCaseId, shape, tier, passengers, needs, ...stay }];
+
+const withPriority = (groups: GroupViews, state: CaseState): GroupViews => {
+  const first = priorityOfGroups(state);
+  if (first.size === 0) return groups;
+  return groups.map((group) => {
+    const request = first.get(group.groupId);
+    if (request === undefined) return group;
+    const { reason, by, at } = request;
+    return { ...group, priority: { reason, requestedBy: by, requestedAt: at.toISOString() } };
+  });
+};
 
 /** With those whose passengers the case still owns; of a chunk on its way the sub-cases may stand already. */
 const allGroups = (provisioned: GroupViews, { manifest, provisioned: standing }: CaseState): GroupViews => {

@@ -11,6 +11,8 @@ interface Reaccommodated {
   type: "case.reaccommodated";
   data: {
     nextFlight?: NonNullable<CaseState["nextFlight"]>;
+    /** Of the case's next flight. */
+    decidedAt?: Date;
     groups: { head: GroupHead; letter: Stage; effect: StayEffect }[];
     /** Until now no next flight was known, and nights were assumed. */
     firstKnown: boolean;
@@ -33,7 +35,9 @@ export const evolveReaccommodated = (state: CaseState, event: ReaccommodateEvent
     ? { ...state, toReplace: [...(state.toReplace ?? []), event.data.groupId] }
     : reaccommodatedState(state, event);
 
-const reaccommodatedState = (state: CaseState, { data }: Reaccommodated): CaseState => {
+const reaccommodatedState = (before: CaseState, { data }: Reaccommodated): CaseState => {
+  const { pendingNextFlight: _, ...decided } = before;
+  const state: CaseState = data.nextFlight === undefined ? before : decided;
   const changed = new Map(data.groups.map((group) => [group.head.groupId, group]));
   const groups = state.groups.map((group) => {
     const found = changed.get(group.groupId);
@@ -48,6 +52,7 @@ const reaccommodatedState = (state: CaseState, { data }: Reaccommodated): CaseSt
   return {
     ...withGroups(state, groups),
     ...(data.nextFlight === undefined ? {} : { nextFlight: data.nextFlight }),
+    ...(data.decidedAt === undefined ? {} : { nextFlightDecidedAt: data.decidedAt }),
     progress: letters.join(""),
     ...(state.toBook === undefined ? {} : { toBook: stillToBook(state.toBook, replanned) }),
     ...toReplaceWithout(state, new Set(changed.keys())),

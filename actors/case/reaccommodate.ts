@@ -51,7 +51,7 @@ export const decideReaccommodate = (state: CaseState, command: Received, gathere
     throw new Problem("conflict/state", "An allocation is under way. Try again in a moment.", {
       state: "ALLOCATING",
     });
-  const event = reaccommodated(state, command, said);
+  const event = reaccommodated(state, command, said, command.now);
   if (event === undefined) return [];
   const { locks, ...terms } = gathered as ReaccommodateTerms;
   const named = said.groups?.map(({ groupId }) => groupId) ?? [];
@@ -72,8 +72,13 @@ const checkSaid = (state: CaseState, { nextFlight, groups = [] }: Said): void =>
     throw new Problem("validation/body", "Correct the fields named in `errors`.", { errors });
 };
 
-/** Undefined: everybody flies as was known. */
-const reaccommodated = (state: CaseState, command: Received, said: Said): ReaccommodateEvent | undefined => {
+/** Undefined: everybody flies as was known. @param decidedAt when the case's next flight was decided */
+export const reaccommodated = (
+  state: CaseState,
+  command: Received,
+  said: Said,
+  decidedAt: Date,
+): ReaccommodateEvent | undefined => {
   const own = new Map(said.groups?.map(({ groupId, nextFlight }) => [groupId, flightOf(nextFlight)]));
   const nextFlight = said.nextFlight === undefined ? state.nextFlight : flightOf(said.nextFlight);
   const planned = { ...state, ...(nextFlight === undefined ? {} : { nextFlight }) };
@@ -98,7 +103,7 @@ const reaccommodated = (state: CaseState, command: Received, said: Said): Reacco
   return {
     type: "case.reaccommodated",
     data: {
-      ...(changed && nextFlight !== undefined ? { nextFlight } : {}),
+      ...(changed && nextFlight !== undefined ? { nextFlight, decidedAt } : {}),
       groups,
       firstKnown: state.nextFlight === undefined,
     },

@@ -10,6 +10,8 @@ import {
   strandedItem,
   unmovedItem,
 } from "./items.ts";
+import type { ManifestPatchEvent } from "./manifest-patch-state.ts";
+import { priorityRequested } from "./priority-state.ts";
 import { roundOf } from "./progress.ts";
 import { reaccommodatedOut } from "./reaccommodate-state.ts";
 import { regrouped } from "./regroup-reactions.ts";
@@ -52,7 +54,7 @@ export const outgoing = (
         ...incompleteItems(state, caseId),
       ];
     case "case.planned":
-      return [...heldItems(state, caseId), ...notRequired(state)];
+      return [...heldItems(state, caseId), ...notRequired(state), ...correctionCheck(state, caseId)];
     case "case.wave-requested":
       return [runWave(event.data.waveId, event.data.demandId, caseId, event.data.review)];
     case "case.step-reissued":
@@ -109,10 +111,15 @@ export const outgoing = (
     case "case.reaccommodated":
       return reaccommodatedOut(event, state, caseId);
     case "case.regrouped":
-      return regrouped(event, state, caseId);
+      return regrouped(event.data, state, caseId);
+    case "case.manifest-amended":
+      return manifestAmended(event, state, caseId);
+    case "case.priority-requested":
+      return priorityRequested(event, caseId);
     case "case.wave-noted": {
       const { waveId, unmoved } = event.data;
-      return unmoved === undefined ? [] : [unmovedItem(state, caseId, waveId, unmoved)];
+      const items = unmoved === undefined ? [] : [unmovedItem(state, caseId, waveId, unmoved)];
+      return [...items, ...correctionCheck(state, caseId)];
     }
     case "case.replacement-asked":
     case "case.policies-renewed":
@@ -135,6 +142,21 @@ const freezeCheck = (state: CaseState, caseId: string): Outgoing[] =>
   state.demands.some((demand) => demand.state === "REQUESTED")
     ? [{ to: "command", name: "case.apply-freeze", entity: caseId, data: {} }]
     : [];
+
+/** A next flight that came during the provisioning or an allocation is applied once nothing of that is under way. */
+const correctionCheck = ({ pendingNextFlight, awaiting }: CaseState, caseId: string): Outgoing[] =>
+  pendingNextFlight === undefined || awaiting?.step === "wave"
+    ? []
+    : [{ to: "command", name: "case.apply-correction", entity: caseId, data: {} }];
+
+/** Before the case is opened the new groups go with its chunks, and are told of with it. */
+const manifestAmended = ({ data }: ManifestPatchEvent, state: CaseState, caseId: string): Outgoing[] => {
+  if (data.groups === undefined || state.provisionedAt === undefined) return [];
+  return [
+    ...regrouped(data.groups, state, caseId, "PASSENGERS"),
+    ...incompleteItems(state, caseId, data.groups),
+  ];
+};
 
 const outcomesOf = ({ progress }: CaseState) => {
   const count = (stages: string) => [...progress].filter((stage) => stages.includes(stage)).length;
@@ -251,5 +273,6 @@ const reopened = (
     ),
     ...(state.awaiting?.step === "wave" ? [] : reissued(state, caseId)),
     ...freezeCheck(state, caseId),
+    ...correctionCheck(state, caseId),
   ];
 };

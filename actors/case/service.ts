@@ -5,7 +5,7 @@ import type { LockedGroup } from "../../schemas/lock.ts";
 import type { GroupMembers } from "../../schemas/regroup.ts";
 import type { ReviewSettled } from "../../schemas/review.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
-import type { Tier } from "../../schemas/vocabulary.ts";
+import { cabins, type Tier } from "../../schemas/vocabulary.ts";
 import { freshId } from "../runtime/clock.ts";
 import type { Change, Decider, Reading, Received } from "../runtime/decider.ts";
 import { inTheHouse } from "../runtime/drill.ts";
@@ -16,7 +16,10 @@ import { commands, decide } from "./decide.ts";
 import { freezes } from "./freeze.ts";
 import { freezeAt } from "./freezes-query.ts";
 import { eventIdOf } from "./intake.ts";
+import { type ManifestTerms, manifestAmendedView } from "./manifest-patch.ts";
+import { gatherPriority, groupsNamed, membersNamed, priorityBounds } from "./partner-terms.ts";
 import { type DemandTerms, demandMadeBy, type Policies } from "./planning.ts";
+import { priorityView } from "./priority.ts";
 import { caseIndexes, caseQueries, collection } from "./queries.ts";
 import type { ReaccommodateTerms } from "./reaccommodate.ts";
 import { outgoing } from "./reactions.ts";
@@ -60,14 +63,20 @@ const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
   },
   create: ({ name, tenant, now }) => (name.startsWith("case.open") ? freshId(tenant, now) : undefined),
   gathersFor: (command) =>
-    isRegrouping(command) || isAboutDemand(command) || command.name === "case.apply-freeze",
-  gather: async (command, state) =>
-    state === undefined
-      ? undefined
-      : isRegrouping(command)
-        ? gatherRegroup(context, command, state)
-        : gatherTerms(context, command, state),
-  view,
+    isRegrouping(command) ||
+    isAboutDemand(command) ||
+    command.name === "case.apply-freeze" ||
+    command.name === "case.prioritise",
+  gather: async (command, state) => {
+    if (state === undefined) return undefined;
+    if (isRegrouping(command)) return gatherRegroup(context, command, state);
+    if (command.name === "case.prioritise") return gatherPriority(context, collection, command);
+    return gatherTerms(context, command, state);
+  },
+  view: (state, reading) =>
+    reading.command.name === "case.prioritise"
+      ? priorityView(state, reading, priorityBounds(context))
+      : view(state, reading),
   audit,
 });
 
@@ -93,26 +102,36 @@ const gatherTerms = async (
 const gatherRegroup = async (
   context: ActorContext,
   command: Received,
-  { airport }: CaseState,
-): Promise<RegroupTerms> => {
-  const params = { caseId: command.entity, ...namedIn(command) };
-  const members = await context.call<GroupMembers[]>("sub-case.members", { ...command, params });
-  const asked = { ...command, params: { airport, tiers: tiersAmong(members) } };
+  state: CaseState,
+): Promise<RegroupTerms | ManifestTerms> => {
+  const { airport } = state;
+  const isPatch = command.name === "case.amend-manifest";
+  const params = { caseId: command.entity, ...(isPatch ? {} : namedIn(command)) };
+  const members = isPatch
+    ? await membersNamed(context, command)
+    : await context.call<GroupMembers[]>("sub-case.members", { ...command, params });
+  // Newcomers travel in whatever cabin.
+  const asked = { ...command, params: { airport, tiers: isPatch ? cabins : tiersAmong(members) } };
   const [policies, freeze] = await Promise.all([
     context.call<Policies>("policy.resolve-tiers", asked),
     freezeAt(context, command.tenant, airport),
   ]);
-  return { members, policies, freeze };
+  const terms: RegroupTerms = { members, policies, freeze };
+  return isPatch ? { ...terms, named: await groupsNamed(command, state) } : terms;
 };
 
 const isRegrouping = ({ name }: Pick<Received, "name">): boolean =>
-  name === "case.split-group" || name === "case.merge-groups" || name === "case.group-passengers";
+  name === "case.split-group" ||
+  name === "case.merge-groups" ||
+  name === "case.group-passengers" ||
+  name === "case.amend-manifest";
 
 const isAboutDemand = ({ name, data }: Pick<Received, "name" | "data">): boolean =>
   name === "case.plan" ||
   name === "case.request-demand" ||
   name === "case.approve-demand" ||
   name === "case.reaccommodate" ||
+  name === "case.apply-correction" ||
   name === "case.relax" ||
   (name === "case.note-review" && (data as ReviewSettled).category === "POLICY_VIOLATION");
 
@@ -145,6 +164,8 @@ const view = (state: CaseState, reading: Reading): unknown => {
       return regroupView(state, reading);
     case "case.reaccommodate":
       return reaccommodationView(state, reading);
+    case "case.amend-manifest":
+      return manifestAmendedView(state, reading);
     case "case.close":
     case "case.reopen":
       return standingView(state, reading);

@@ -16,6 +16,12 @@ import type {
 import { alsoToBook, type BookingEvent, evolveBooking, stillToBook, type ToBook } from "./booking-state.ts";
 import { withGroups } from "./group-rooms.ts";
 import type { ManifestGroup } from "./manifest.ts";
+import {
+  evolveManifestPatch,
+  type ManifestPatchEvent,
+  type ManifestPatches,
+} from "./manifest-patch-state.ts";
+import { evolvePriority, type Priorities, type PriorityEvent } from "./priority-state.ts";
 import { evolveReaccommodated, type ReaccommodateEvent, toReplaceWithout } from "./reaccommodate-state.ts";
 import { evolveRegroup, type RegroupEvent } from "./regroup-state.ts";
 import type { Relaxation, RelaxEvent, WaveReview } from "./relax-state.ts";
@@ -77,7 +83,7 @@ export interface Demand {
   frozen?: true;
 }
 
-export interface CaseState {
+export interface CaseState extends ManifestPatches, Priorities {
   externalEventId: string;
   bodyHash: string;
   /** Hashes of other bodies that came under the same externalEventId; each is audited once. */
@@ -203,6 +209,8 @@ export type CaseEvent =
     }
   | BookingEvent
   | RegroupEvent
+  | ManifestPatchEvent
+  | PriorityEvent
   | ReaccommodateEvent
   | RelaxEvent
   | {
@@ -377,9 +385,13 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
     case "case.reaccommodated":
     case "case.replacement-asked":
       return evolveReaccommodated(state, event);
-    case "case.regrouped": {
-      const regrouped = evolveRegroup(state, event);
-      return { ...regrouped, onDesk: heldIn(regrouped) };
+    case "case.priority-requested":
+      return evolvePriority(state, event);
+    case "case.regrouped":
+    case "case.manifest-amended": {
+      const changed =
+        event.type === "case.regrouped" ? evolveRegroup(state, event) : evolveManifestPatch(state, event);
+      return { ...changed, onDesk: heldIn(changed) };
     }
     default:
       return event satisfies never;

@@ -1,7 +1,9 @@
 /** Owns the rules of registering a partner and rotating its secrets. The secrets themselves never come here. */
+import { mustAllowRotation, type RotationMode } from "../../schemas/partner-registration.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { Received } from "../runtime/decider.ts";
-import type { Attributes, RegistrationEvent, RegistrationState } from "./state.ts";
+import { windowOf } from "./secrets.ts";
+import type { Active, Attributes, RegistrationEvent, RegistrationState } from "./state.ts";
 
 /**
  * Well above the 15 s after which a call between actors is given up, and with it the attempt; after this the attempt
@@ -14,6 +16,9 @@ export interface Begin {
   attempt: string;
   by: string;
 }
+
+/** `newWebhook`: it had none, and its secret was made just now. */
+export type StoreChanges = Partial<Omit<Attributes, "name">> & { newWebhook: boolean };
 
 /** @throws Problem conflict/duplicate, conflict/concurrent-write, conflict/state, not-found/resource */
 export const decideRegistration = (
@@ -28,10 +33,11 @@ export const decideRegistration = (
     case "identity.complete-registration":
       return complete(state, command as Received<{ attempt: string; hash: string }>);
     case "identity.store-client-secret":
-      return storeClientSecret(state, command as Received<{ hash: string; revokeFormer: boolean }>);
+      return storeClientSecret(state, command as Received<{ hash: string; mode: RotationMode }>);
     case "identity.note-webhook-secret":
-      mustBeActive(state);
-      return [{ type: "identity.webhook-secret-rotated", data: { at: command.now } }];
+      return noteWebhookSecret(state, command as Received<{ formerAt?: string }>);
+    case "identity.store-changes":
+      return storeChanges(state, command as Received<StoreChanges>);
     case "identity.note-limit-exceeded":
       return noteLimit(state, command as Received<{ windowStartedAt: string; limit: string }>);
     default:
@@ -79,12 +85,41 @@ const complete = (
 
 const storeClientSecret = (
   state: RegistrationState | undefined,
-  { data, now }: Received<{ hash: string; revokeFormer: boolean }>,
+  { data, now }: Received<{ hash: string; mode: RotationMode }>,
 ): RegistrationEvent[] => {
   mustBeActive(state);
-  const { hash, revokeFormer } = data;
-  return [{ type: "identity.client-secret-rotated", data: { hash, revokeFormer, at: now } }];
+  const { hash, mode } = data;
+  mustAllowRotation(mode, windowOf(state.keys, now));
+  return [{ type: "identity.client-secret-rotated", data: { hash, mode, at: now } }];
 };
+
+const noteWebhookSecret = (
+  state: RegistrationState | undefined,
+  { data: { formerAt }, now }: Received<{ formerAt?: string }>,
+): RegistrationEvent[] => {
+  mustBeActive(state);
+  const former = formerAt === undefined ? {} : { formerAt: new Date(formerAt) };
+  return [{ type: "identity.webhook-secret-rotated", data: { at: now, ...former } }];
+};
+
+/** What is as it was is no change; the order of scopes means nothing. */
+const storeChanges = (
+  state: RegistrationState | undefined,
+  { data, now }: Received<StoreChanges>,
+): RegistrationEvent[] => {
+  mustBeActive(state);
+  const { newWebhook, ...given } = data;
+  const registered = state as unknown as Record<string, unknown>;
+  const changed = Object.entries(given).filter(([name, value]) => !isSame(registered[name], value));
+  if (changed.length === 0 && !newWebhook) return [];
+  const since = newWebhook ? { webhookSecretAt: now } : {};
+  return [{ type: "identity.partner-changed", data: { ...Object.fromEntries(changed), ...since } }];
+};
+
+const isSame = (before: unknown, after: unknown): boolean =>
+  Array.isArray(before) && Array.isArray(after)
+    ? before.toSorted().join() === after.toSorted().join()
+    : before === after;
 
 /** Every gateway may tell of the same window: the first is enough, and a late one of an older window is no news. */
 const noteLimit = (
@@ -98,7 +133,7 @@ const noteLimit = (
   return [{ type: "identity.partner-limit-met", data: { windowStartedAt, limit: data.limit } }];
 };
 
-const mustBeActive = (state: RegistrationState | undefined): void => {
+function mustBeActive(state: RegistrationState | undefined): asserts state is Active {
   if (state === undefined) throw new Problem("not-found/resource", "No such partner.");
   if (state.status === "ACTIVE") return;
   throw new Problem(
@@ -108,4 +143,4 @@ const mustBeActive = (state: RegistrationState | undefined): void => {
       state: state.status,
     },
   );
-};
+}

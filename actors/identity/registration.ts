@@ -2,21 +2,38 @@
 import type { Command, Reply } from "../../schemas/command.ts";
 import { systemPrincipal } from "../../schemas/command.ts";
 import {
+  ChangePartner,
+  mustAllowRotation,
   type PartnerTier,
   type PartnerView,
   type RegisteredPartner,
   RegisterPartner,
+  RotateClientSecret,
+  type RotatedPartner,
+  RotateWebhookSecret,
+  type RotationMode,
 } from "../../schemas/partner-registration.ts";
 import { Problem } from "../../schemas/problems.ts";
+import type { SubscriptionView } from "../../schemas/webhook.ts";
 import { causedId, freshSecret, freshUuid } from "../runtime/clock.ts";
 import type { ActorContext, CommandFunction } from "../runtime/host.ts";
-import type { Begin } from "./decide.ts";
 import { checkedBy } from "../runtime/input.ts";
+import type { Begin, StoreChanges } from "./decide.ts";
 import { showPartner } from "./queries.ts";
-import { hashOf } from "./secrets.ts";
+import { hashOf, webhookWindowOf } from "./secrets.ts";
 import type { Attributes } from "./state.ts";
 
 const checkPartner = checkedBy(RegisterPartner);
+const checkChange = checkedBy(ChangePartner);
+const checkClientRotation = checkedBy(RotateClientSecret);
+const checkWebhookRotation = checkedBy(RotateWebhookSecret);
+
+const alignGoesMax = 5;
+
+const isAligned = (put: PartnerView, registered: PartnerView): boolean =>
+  put.webhookUrl === registered.webhookUrl &&
+  put.contact === registered.contact &&
+  put.scopes.join() === registered.scopes.join();
 
 /** A step of a longer command, under an id of its own. */
 const step = (command: Command, verb: string, entity: string, data: unknown, attempt = ""): Command => ({
@@ -26,6 +43,9 @@ const step = (command: Command, verb: string, entity: string, data: unknown, att
   entity,
   data,
 });
+
+const dateOf = (text: string | undefined): Date | undefined =>
+  text === undefined ? undefined : new Date(text);
 
 /** The bookkeeping around a registration is the service's own; only its end is what the person did. */
 const asService = (command: Command): Command => ({
@@ -40,20 +60,21 @@ const answer = async (reply: Promise<Reply>): Promise<{ ok: PartnerView; repeate
 };
 
 export const registrationCommands = (context: ActorContext) => {
-  /** Create or change, by client id. The id follows the secret, so that a repeat with a new one isn't taken for the old. */
-  const putSubscription = async (
+  /** Create or change, by client id. The id follows what is put, so that a repeat with a new secret isn't taken for the old. */
+  const putSubscription = (
     command: Command,
     clientId: string,
     { webhookUrl, scopes, contact }: Pick<Attributes, "webhookUrl" | "scopes" | "contact">,
-    secret: string,
-  ): Promise<void> => {
-    await context.call("webhook.put-subscription", {
+    made: { secret?: string | undefined; rotation?: RotationMode } = {},
+  ): Promise<SubscriptionView> => {
+    const data = { clientId, url: webhookUrl, scopes, contact, ...made };
+    return context.call<SubscriptionView>("webhook.put-subscription", {
       ...asService(command),
-      id: causedId(command.id, "webhook.put-subscription", clientId, hashOf(secret)),
+      id: causedId(command.id, "webhook.put-subscription", clientId, hashOf(JSON.stringify(data))),
       name: "webhook.put-subscription",
       entity: "",
       expectedVersion: undefined,
-      data: { clientId, url: webhookUrl, scopes, secret, contact },
+      data,
     });
   };
 
@@ -78,7 +99,10 @@ export const registrationCommands = (context: ActorContext) => {
     const webhookSecret = freshSecret();
     if (attributes.webhookUrl !== undefined) {
       try {
-        await putSubscription(command, clientId, attributes, webhookSecret);
+        await putSubscription(command, clientId, attributes, {
+          secret: webhookSecret,
+          rotation: "REVOKE_FORMER",
+        });
       } catch (error) {
         await dispatch("release-registration", asService(stepOf("release-registration", {})));
         throw error;
@@ -90,43 +114,134 @@ export const registrationCommands = (context: ActorContext) => {
     return { ok: { ...ok, ...shown } };
   };
 
-  const rotateClientSecret: CommandFunction = async (
-    command,
-    dispatch,
-  ): Promise<Reply<RegisteredPartner>> => {
-    const { revokeFormer = false } = (command.data ?? {}) as { revokeFormer?: boolean };
+  /** @throws Problem not-found/resource, conflict/state */
+  const activePartner = async (tenant: string, clientId: string): Promise<PartnerView> => {
+    const found = await showPartner(context, tenant, clientId);
+    if (found.status === "ACTIVE") return found;
+    throw new Problem("conflict/state", "No partner is registered there yet. Register it first.", {
+      state: found.status,
+    });
+  };
+
+  const rotateClientSecret: CommandFunction = async (command, dispatch): Promise<Reply<RotatedPartner>> => {
+    const { mode = "PLAIN" } = checkClientRotation(command.data ?? {});
     const clientSecret = freshSecret();
-    const data = { hash: hashOf(clientSecret), revokeFormer: revokeFormer === true };
+    const before = await showPartner(context, command.tenant, command.entity);
+    const data = { hash: hashOf(clientSecret), mode };
     const stored = await answer(
       dispatch("store-client-secret", step(command, "store-client-secret", command.entity, data)),
     );
     if (stored.repeated) {
       throw new Problem(
         "conflict/duplicate",
-        "This rotation was done; its secret is shown only once. Rotate again.",
+        "This rotation was done; its secret is shown only once. If it is lost, rotate again to replace it.",
       );
     }
-    return { ok: { ...stored.ok, clientSecret } };
+    const formerUntil = stored.ok.clientSecrets[1]?.expiresAt;
+    return {
+      ok: {
+        ...stored.ok,
+        clientSecret,
+        ...(formerUntil === undefined ? {} : { formerUntil }),
+        ...endedEarly(mode, before.clientSecrets[1]?.expiresAt),
+      },
+    };
   };
 
-  /** The webhook's own dual-key window is the webhook actor's. */
-  const rotateWebhookSecret: CommandFunction = async (
-    command,
-    dispatch,
-  ): Promise<Reply<PartnerView & { webhookSecret: string }>> => {
-    const found = await showPartner(context, command.tenant, command.entity);
+  /** @param until when the former secret's time would have been over */
+  const endedEarly = (mode: RotationMode, until: string | undefined): { endedEarly?: string } =>
+    mode === "REPLACE_NEWEST" || until === undefined || Date.parse(until) <= context.clock.now().getTime()
+      ? {}
+      : { endedEarly: until };
+
+  /** The webhook's own dual-key window is the webhook actor's: when the secrets were made is known here. */
+  const rotateWebhookSecret: CommandFunction = async (command, dispatch): Promise<Reply<RotatedPartner>> => {
+    const { tenant, entity: clientId } = command;
+    const { mode = "PLAIN" } = checkWebhookRotation(command.data ?? {});
+    const found = await activePartner(tenant, clientId);
     if (found.webhookUrl === undefined) throw new Problem("conflict/state", "This partner has no webhook.");
+    const params = { clientId };
+    const before = await context.call<SubscriptionView>("webhook.subscription", { ...command, params });
     const webhookSecret = freshSecret();
-    await putSubscription(command, command.entity, found, webhookSecret);
+    const known = {
+      newestAt: dateOf(found.webhookSecretCreatedAt),
+      formerAt: dateOf(found.formerWebhookSecretCreatedAt),
+    };
+    const window = webhookWindowOf(known, dateOf(before.dualKeyUntil), context.clock.now());
+    mustAllowRotation(mode, window);
+    const made = { secret: webhookSecret, rotation: mode };
+    const { dualKeyUntil } = await putSubscription(command, clientId, found, made);
+    const formerAt = mode === "REPLACE_NEWEST" ? window?.formerAt : (window?.newestAt ?? known.newestAt);
     const noted = await answer(
-      dispatch("note-webhook-secret", step(command, "note-webhook-secret", command.entity, {})),
+      dispatch(
+        "note-webhook-secret",
+        step(command, "note-webhook-secret", clientId, { formerAt: formerAt?.toISOString() }),
+      ),
     );
-    return { ok: { ...noted.ok, webhookSecret } };
+    return {
+      ok: {
+        ...noted.ok,
+        webhookSecret,
+        ...(dualKeyUntil === undefined ? {} : { formerUntil: dualKeyUntil }),
+        ...endedEarly(mode, before.dualKeyUntil),
+      },
+    };
+  };
+
+  /**
+   * The webhook is asked whether it would take this, then the registration changes, which sends `align-webhook`: the
+   * subscription follows and is never ahead. A first webhook's secret is made here, so its subscription is put before; with no
+   * scopes, by which it hears nothing until it is registered.
+   */
+  const changePartner: CommandFunction = async (command, dispatch): Promise<Reply<RotatedPartner>> => {
+    const { entity: clientId, tenant } = command;
+    const { tier, ...given } = checkChange(command.data);
+    const before = await activePartner(tenant, clientId);
+    const wanted = { ...before, ...given };
+    const newWebhook = before.webhookUrl === undefined && given.webhookUrl !== undefined;
+    const secret = newWebhook ? freshSecret() : undefined;
+    if (wanted.webhookUrl !== undefined) {
+      const { webhookUrl: url, contact } = wanted;
+      const params = { clientId, url, contact };
+      await context.call("webhook.check-subscription", { ...asService(command), params });
+      if (newWebhook) await putSubscription(command, clientId, { ...wanted, scopes: [] }, { secret });
+    }
+    const changes: StoreChanges = {
+      ...given,
+      ...(tier === undefined ? {} : { tier: tier as PartnerTier }),
+      newWebhook,
+    };
+    const { ok, repeated } = await answer(
+      dispatch("store-changes", step(command, "store-changes", clientId, changes)),
+    );
+    return { ok: { ...ok, ...(secret === undefined || repeated ? {} : { webhookSecret: secret }) } };
+  };
+
+  /**
+   * The subscription becomes what is registered; it keeps its secret. Two at once may end in either order, so each looks
+   * again whether what it has put is still what is registered.
+   */
+  const alignWebhook: CommandFunction = async (command): Promise<Reply> => {
+    const { tenant, entity: clientId } = command;
+    const registered = () => showPartner(context, tenant, clientId);
+    const put = async (found: PartnerView, goes: number): Promise<void> => {
+      if (found.webhookUrl === undefined) return;
+      await putSubscription({ ...command, id: causedId(command.id, goes) }, clientId, found);
+      const now = await registered();
+      if (isAligned(found, now)) return;
+      if (goes === alignGoesMax)
+        throw new Problem("conflict/concurrent-write", "The registration is changing all the time.");
+      await put(now, goes + 1);
+    };
+    await put(await registered(), 1);
+    return { ok: null };
   };
 
   return {
     "register-partner": registerPartner,
     "rotate-client-secret": rotateClientSecret,
     "rotate-webhook-secret": rotateWebhookSecret,
+    "change-partner": changePartner,
+    "align-webhook": alignWebhook,
   };
 };

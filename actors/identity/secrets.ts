@@ -1,5 +1,6 @@
 /** Owns client secrets: what is kept of one, and the check of one that is presented. Making them is the clock's. */
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { RotationMode, RotationWindow } from "../../schemas/partner-registration.ts";
 
 const dayMs = 86_400_000;
 
@@ -7,8 +8,8 @@ const dayMs = 86_400_000;
 export const dualKeyWindowMs = 14 * dayMs;
 export const rotationDueMs = 90 * dayMs;
 
-/** Former secrets that may still be in their window; of more, the oldest are given up. */
-const formerMax = 3;
+/** Beside the newest one, the one before it may still be good (contract, "Secrets": both old and new). */
+const formerMax = 1;
 
 export interface ClientKey {
   /** SHA-256 of the secret, in base64. */
@@ -24,26 +25,46 @@ export interface ClientKey {
  */
 export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("base64");
 
-/**
- * Newest first. Former secrets run out after the window, or at once when they may have leaked.
- *
- * A second rotation leaves the window of the first alone: whoever lost the answer of a rotation can rotate again, and
- * the partner's own old secret still works.
- */
+/** Newest first. Two are accepted at most; which of them stays is the mode's, and whether it may, `mustAllowRotation`'s. */
 export const rotated = (
   keys: readonly ClientKey[],
   hash: string,
   now: Date,
-  revokeFormer: boolean,
-): ClientKey[] => {
+  mode: RotationMode,
+): ClientKey[] => [{ hash, createdAt: now }, ...formerOf(keys, now, mode)];
+
+const formerOf = (keys: readonly ClientKey[], now: Date, mode: RotationMode): readonly ClientKey[] => {
+  if (mode === "REVOKE_FORMER") return [];
+  if (mode === "REPLACE_NEWEST") return keys.slice(1, 1 + formerMax);
   const windowEnds = new Date(now.getTime() + dualKeyWindowMs);
-  const former = revokeFormer
-    ? []
-    : keys
-        .filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now)
-        .map((key) => ({ ...key, expiresAt: key.expiresAt ?? windowEnds }))
-        .slice(0, formerMax);
-  return [{ hash, createdAt: now }, ...former];
+  return keys.slice(0, formerMax).map((key) => ({ ...key, expiresAt: windowEnds }));
+};
+
+/** Undefined: the newest alone is good. */
+export const windowOf = ([newest, former]: readonly ClientKey[], now: Date): RotationWindow | undefined => {
+  const until = former?.expiresAt;
+  if (newest === undefined || former === undefined || until === undefined || until <= now) return undefined;
+  return { newestAt: newest.createdAt, formerAt: former.createdAt, until };
+};
+
+/**
+ * Of a webhook's secrets, whose window the webhook actor keeps. A process may have died after the webhook had its new secret
+ * and before that was noted here: then the window opened after the newest one that is known.
+ */
+export const webhookWindowOf = (
+  known: { newestAt: Date | undefined; formerAt: Date | undefined },
+  until: Date | undefined,
+  now: Date,
+): RotationWindow | undefined => {
+  if (until === undefined || until <= now) return undefined;
+  const openedAt = new Date(until.getTime() - dualKeyWindowMs);
+  const isNoted = known.newestAt !== undefined && known.newestAt >= openedAt;
+  const formerAt = isNoted ? known.formerAt : known.newestAt;
+  return {
+    newestAt: isNoted && known.newestAt !== undefined ? known.newestAt : openedAt,
+    ...(formerAt === undefined ? {} : { formerAt }),
+    until,
+  };
 };
 
 /** What stands in for a key that isn't there, so that every check costs the same. No secret has this digest. */

@@ -1,6 +1,6 @@
 /** Wires the identity actor: airlines, partner registrations, passengers' sessions. */
 import { urn } from "../../schemas/urn.ts";
-import type { Change, Decider } from "../runtime/decider.ts";
+import type { Change, Decider, Outgoing } from "../runtime/decider.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
 import { closingCommands } from "./closings.ts";
 import { decideRegistration } from "./decide.ts";
@@ -25,6 +25,7 @@ export const registrations: Decider<RegistrationState, RegistrationEvent> = {
     "complete-registration",
     "store-client-secret",
     "note-webhook-secret",
+    "store-changes",
     "note-limit-exceeded",
   ],
   indexes: [],
@@ -32,10 +33,18 @@ export const registrations: Decider<RegistrationState, RegistrationEvent> = {
   evolve: evolveRegistration,
   view: (state, { id }) => partnerView(id, state),
   technical: new Set(["identity.partner-limit-met"]),
-  outgoing: (event, _state, _command, clientId) => {
+  outgoing: (event, state, _command, clientId) => {
     switch (event.type) {
       case "identity.partner-registered":
         return [{ to: "command", name: "identity.announce-tier", entity: clientId, data: {} }];
+      case "identity.partner-changed":
+        // Whatever came between: in the end the gateways and the subscription have what is registered.
+        return [
+          "identity.announce-tier",
+          ...(state.webhookUrl === undefined ? [] : ["identity.align-webhook"]),
+        ].map((name): Outgoing => ({ to: "command", name, entity: clientId, data: {} }));
+      case "identity.webhook-secret-rotated":
+        return [{ to: "command", name: "identity.align-webhook", entity: clientId, data: {} }];
       case "identity.partner-limit-met": {
         const { windowStartedAt, limit } = event.data;
         const data = {
@@ -73,6 +82,14 @@ const auditNote = ({ id, before, after, events }: Change<RegistrationState, Regi
       return { action: "identity.register-partner", before: null, after: shown(after) };
     case "identity.client-secret-rotated":
       return { action: "identity.rotate-client-secret", before: keysOf(before), after: keysOf(after) };
+    case "identity.partner-changed": {
+      const { contact } = events[0].data;
+      return {
+        action: "identity.change-partner",
+        before: before === undefined ? null : shown(before),
+        after: { ...shown(after), ...(contact === undefined ? {} : { contactChanged: true }) },
+      };
+    }
     case "identity.webhook-secret-rotated":
       return { action: "identity.rotate-webhook-secret", before: null, after: { clientId: id } };
     case "identity.partner-limit-met": {

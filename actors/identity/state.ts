@@ -1,5 +1,5 @@
 /** Owns what a partner registration is, and how its events change it. */
-import type { PartnerTier } from "../../schemas/partner-registration.ts";
+import type { PartnerTier, RotationMode } from "../../schemas/partner-registration.ts";
 import type { Scope } from "../../schemas/vocabulary.ts";
 import { type ClientKey, rotated } from "./secrets.ts";
 
@@ -39,6 +39,8 @@ export interface Active extends Registration {
   /** Newest first. */
   keys: ClientKey[];
   webhookSecretCreatedAt?: Date;
+  /** Of the one before it, whether it still signs or not. */
+  formerWebhookSecretCreatedAt?: Date;
 }
 
 export type RegistrationState = Provisioning | Active;
@@ -50,8 +52,10 @@ export type RegistrationEvent =
     }
   | { type: "identity.registration-released"; data: { at: Date } }
   | { type: "identity.partner-registered"; data: { hash: string; at: Date } }
-  | { type: "identity.client-secret-rotated"; data: { hash: string; revokeFormer: boolean; at: Date } }
-  | { type: "identity.webhook-secret-rotated"; data: { at: Date } }
+  | { type: "identity.client-secret-rotated"; data: { hash: string; mode: RotationMode; at: Date } }
+  | { type: "identity.webhook-secret-rotated"; data: { at: Date; formerAt?: Date } }
+  /** `webhookSecretAt`: it has a webhook from now on, whose secret is as old as that. */
+  | { type: "identity.partner-changed"; data: Partial<Attributes> & { webhookSecretAt?: Date } }
   | { type: "identity.partner-limit-met"; data: LimitMet };
 
 export const evolveRegistration = (
@@ -84,11 +88,20 @@ export const evolveRegistration = (
     }
     case "identity.client-secret-rotated": {
       const active = state as Active;
-      const { hash, revokeFormer, at } = event.data;
-      return { ...active, keys: rotated(active.keys, hash, at, revokeFormer) };
+      const { hash, mode, at } = event.data;
+      return { ...active, keys: rotated(active.keys, hash, at, mode) };
     }
-    case "identity.webhook-secret-rotated":
-      return { ...(state as Active), webhookSecretCreatedAt: event.data.at };
+    case "identity.webhook-secret-rotated": {
+      const { formerWebhookSecretCreatedAt: _, ...active } = state as Active;
+      const { at, formerAt } = event.data;
+      const former = formerAt === undefined ? {} : { formerWebhookSecretCreatedAt: formerAt };
+      return { ...active, webhookSecretCreatedAt: at, ...former };
+    }
+    case "identity.partner-changed": {
+      const { webhookSecretAt, ...changed } = event.data;
+      const since = webhookSecretAt === undefined ? {} : { webhookSecretCreatedAt: webhookSecretAt };
+      return { ...(state as Active), ...changed, ...since };
+    }
     case "identity.partner-limit-met":
       return { ...(state as Active), limitMet: event.data };
   }

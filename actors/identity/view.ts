@@ -4,9 +4,13 @@ import { tenantOfId, urn } from "../../schemas/urn.ts";
 import { rotationDueMs } from "./secrets.ts";
 import type { RegistrationState } from "./state.ts";
 
+const rotateBy = (createdAt: Date): string => new Date(createdAt.getTime() + rotationDueMs).toISOString();
+
 export const partnerView = (clientId: string, state: RegistrationState): PartnerView => {
   const keys = state.status === "ACTIVE" ? state.keys : [];
   const [newest] = keys;
+  const webhookSince = state.status === "ACTIVE" ? state.webhookSecretCreatedAt : undefined;
+  const formerSince = state.status === "ACTIVE" ? state.formerWebhookSecretCreatedAt : undefined;
   return {
     clientId,
     partnerUrn: urn("partner", clientId),
@@ -30,8 +34,10 @@ export const partnerView = (clientId: string, state: RegistrationState): Partner
       createdAt: createdAt.toISOString(),
       ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
     })),
-    ...(newest === undefined
+    ...(newest === undefined ? {} : { rotateBy: rotateBy(newest.createdAt) }),
+    ...(webhookSince === undefined
       ? {}
-      : { rotateBy: new Date(newest.createdAt.getTime() + rotationDueMs).toISOString() }),
+      : { webhookSecretCreatedAt: webhookSince.toISOString(), webhookRotateBy: rotateBy(webhookSince) }),
+    ...(formerSince === undefined ? {} : { formerWebhookSecretCreatedAt: formerSince.toISOString() }),
   };
 };

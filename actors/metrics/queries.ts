@@ -18,7 +18,8 @@ import { seriesOf } from "./figures.ts";
 
 const hourMs = 3_600_000;
 
-const wrongSpan = (detail: string): Problem =>
+/** The refusal of a span. */
+export const wrongSpan = (detail: string): Problem =>
   new Problem("validation/query", "Correct the query parameters named in `errors`.", {
     errors: [{ pointer: "?to", detail }],
   });

@@ -4,6 +4,12 @@ import { parseUrn } from "../../schemas/urn.ts";
 import { consume, type Delivery, type Disposition, done } from "../../streams/consume.ts";
 import { parseSubject, typeFilter } from "../../streams/subjects.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
+import {
+  availability,
+  availabilityCollection,
+  availabilityIndexes,
+  noteAvailability,
+} from "./availability.ts";
 import { bucketIndexes } from "./buckets.ts";
 import { internalSources, notedOf, publicSources } from "./facts.ts";
 import { Projector } from "./projector.ts";
@@ -36,8 +42,13 @@ export const metricsActor = (context: ActorContext): Actor => {
   return {
     name: "metrics",
     deciders: [],
-    collections: { metricsBuckets: bucketIndexes, metricsHeads: [] },
-    queries: metricsQueries(context),
+    collections: {
+      metricsBuckets: bucketIndexes,
+      metricsHeads: [],
+      [availabilityCollection]: availabilityIndexes,
+    },
+    commands: { "note-availability": noteAvailability(context) },
+    queries: { ...metricsQueries(context), availability: availability(context) },
     start: async () => {
       const consuming = await Promise.all([
         follow(

@@ -3,6 +3,7 @@ import type { Document } from "mongodb";
 import { airport as airportOf } from "../../schemas/airports.ts";
 import type { Page, Query } from "../../schemas/command.ts";
 import { currencyOfCountry } from "../../schemas/currency.ts";
+import type { PartnerPolicy } from "../../schemas/partner-reads.ts";
 import type { PolicyMatch, PolicyView, ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { idOf } from "../../schemas/urn.ts";
@@ -14,7 +15,7 @@ import { loadedOf } from "../runtime/store.ts";
 import type { PolicyAsRead } from "./decide.ts";
 import { type Candidate, matchPolicy, resolvePolicy, verdictsOn } from "./match.ts";
 import { type ContextState, contextKeyOf, type PolicyState, statusIn } from "./state.ts";
-import { policyView } from "./view.ts";
+import { partnerPolicy, policyView } from "./view.ts";
 
 const current = { schemaVersion: 1 };
 
@@ -89,22 +90,33 @@ const resolveFor = (
   return { match, policy: resolvePolicy(match.candidate, policyCurrency, localCurrency(airport)) };
 };
 
+/** In the order of their ids. @throws Problem validation/query */
+const activePage = async <Item>(
+  documents: TenantDocuments,
+  params: Query["params"],
+  map: (candidate: Candidate) => Item,
+): Promise<Page<Item>> => {
+  const after = typeof params.cursor === "string" ? decodeCursor(params.cursor) : "";
+  const rest = (await activeCandidates(documents))
+    .filter(({ policyId }) => policyId > after)
+    .sort((a, b) => (a.policyId < b.policyId ? -1 : 1));
+  return slicePage(rest, limitOf(params), ({ policyId }) => policyId, map);
+};
+
 export const policyQueries = (context: ActorContext) => ({
   /** GET /v1/policies/active. */
-  active: async ({ tenant, params }: Query): Promise<Page<PolicyView>> => {
-    const candidates = await activeCandidates(context.documents.tenant(tenant));
-    const after = typeof params.cursor === "string" ? decodeCursor(params.cursor) : "";
-    const limit = limitOf(params);
-    const rest = candidates
-      .filter(({ policyId }) => policyId > after)
-      .sort((a, b) => (a.policyId < b.policyId ? -1 : 1));
-    return slicePage(
-      rest,
-      limit,
-      ({ policyId }) => policyId,
+  active: ({ tenant, params }: Query): Promise<Page<PolicyView>> =>
+    activePage(
+      context.documents.tenant(tenant),
+      params,
       ({ policyId, version, policy }) => policyView(policyId, policy, version, "ACTIVE") as PolicyView,
-    );
-  },
+    ),
+
+  /** GET /partner/v1/policies. */
+  "partner-active": ({ tenant, params }: Query): Promise<Page<PartnerPolicy>> =>
+    activePage(context.documents.tenant(tenant), params, ({ policyId, version, policy }) =>
+      partnerPolicy(policyId, policy, version),
+    ),
 
   /** GET /v1/policies/{policyUrn}. */
   one: async ({ tenant, params }: Query): Promise<PolicyView> => {

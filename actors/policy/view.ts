@@ -1,5 +1,6 @@
 /** Owns what a reader of policies sees. */
 
+import type { PartnerPolicy } from "../../schemas/partner-reads.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { PolicyStatus } from "../../schemas/vocabulary.ts";
 import type { PolicyState } from "./state.ts";
@@ -11,3 +12,26 @@ export const policyView = (policyId: string, policy: PolicyState, version: numbe
   version,
   createdAt: policy.createdAt.toISOString(),
 });
+
+/** What passengers are entitled to (`schemas/partner-reads.ts` says why no more). */
+export const partnerPolicy = (policyId: string, { body }: PolicyState, version: number): PartnerPolicy => {
+  const { name, context, tiers, constraints, buffers, maxOccupancy, transport } = body;
+  return {
+    urn: urn("policy", policyId),
+    name,
+    context,
+    tiers,
+    ...(constraints === undefined
+      ? {}
+      : { constraints: only(constraints, ["minStars", "maxDistanceKm", "requiredAmenities"]) }),
+    ...(buffers === undefined ? {} : { buffers }),
+    ...(maxOccupancy === undefined ? {} : { maxOccupancy }),
+    ...(transport === undefined
+      ? {}
+      : { transport: only(transport, ["mode", "perTier", "minutesBeforePickup"]) }),
+    version,
+  };
+};
+
+const only = <T extends object, K extends keyof T>(all: T, names: readonly K[]): Pick<T, K> =>
+  Object.fromEntries(names.filter((name) => name in all).map((name) => [name, all[name]])) as Pick<T, K>;

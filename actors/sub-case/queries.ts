@@ -22,6 +22,7 @@ import { hotelsOfCase, type Placed, pageOfHotels, placedProjection } from "./cas
 import { CaseViews } from "./case-views.ts";
 import { groupLock } from "./lock.ts";
 import { contactsOf, noticeRecipients } from "./notices.ts";
+import { partnerQueries } from "./partner-queries.ts";
 import {
   ProgressTotals,
   progressItem,
@@ -45,6 +46,10 @@ export const subCaseIndexes = [
   { name: "pnr", key: { pnrs: 1, _id: -1 } },
   { name: "reservation", key: { "reservation.reservationId": 1 }, sparse: true },
   { name: "lock-holder", key: { "lock.held.by": 1 }, sparse: true },
+  { name: "left-reservation", key: { "left.reservation.reservationId": 1 }, sparse: true },
+  { name: "voucher", key: { "voucher.voucherId": 1 }, sparse: true },
+  { name: "left-voucher", key: { "left.voucher.voucherId": 1 }, sparse: true },
+  { name: "passenger", key: { "passengers.urn": 1, _id: -1 } },
 ] as const;
 
 /** Whom a booking reference and a name have found. */
@@ -87,6 +92,8 @@ export const subCaseQueries = (context: ActorContext) => {
   const views = new CaseViews(schemaVersion);
 
   return {
+    ...partnerQueries(context, { collection, schemaVersion }),
+
     /** GET /v1/cases/{caseUrn}/manifest. */
     manifest: async (query: Query): Promise<Page<ManifestItem>> => {
       const { caseUrn } = query.params as { caseUrn: string };
@@ -121,17 +128,20 @@ export const subCaseQueries = (context: ActorContext) => {
       return { caseUrn: head.urn, status: head.status, ...totals.of(head.subCaseCount), ...page };
     },
 
-    /** For a change of groups: those named, or those that the named passengers are in. */
+    /** For a change of groups: those named, or those that the named passengers or booking references are in. */
     members: async ({ tenant, params }: Query): Promise<GroupMembers[]> => {
-      const { caseId, groupIds, passengerUrns } = params as {
+      const { caseId, groupIds, pnrs, passengerUrns } = params as {
         caseId: string;
         groupIds?: string[];
+        pnrs?: string[];
         passengerUrns?: string[];
       };
       const named =
-        groupIds === undefined
-          ? { "passengers.urn": { $in: passengerUrns } }
-          : { groupId: { $in: groupIds } };
+        groupIds !== undefined
+          ? { groupId: { $in: groupIds } }
+          : pnrs !== undefined
+            ? { pnrs: { $in: pnrs } }
+            : { "passengers.urn": { $in: passengerUrns } };
       const found = await subCases(tenant)
         .find({ caseId, ...named }, { projection: { handled: 0, outbox: 0, steps: 0, assignment: 0 } })
         .sort({ _id: 1 })
@@ -281,7 +291,7 @@ export const subCaseQueries = (context: ActorContext) => {
           ? groupIds && { groupId: { $in: groupIds } }
           : { "passengers.urn": { $in: passengerUrns } };
       const found = await subCases(tenant)
-        .find({ caseId, ...named }, { projection: { handled: 0, outbox: 0, steps: 0 } })
+        .find({ caseId, ...named }, { projection: { handled: 0, outbox: 0 } })
         .sort({ _id: 1 })
         .toArray();
       return found.flatMap((document) => noticeRecipients(read(document).state));

@@ -34,12 +34,18 @@ export const compensationView = (
   version,
 });
 
+/** How far a group is, in the contract's words: who has no night to bridge is a LOCAL_RESIDENT. */
+export const statusShown = ({
+  status,
+  mergedInto,
+}: Pick<SubCaseState, "status" | "mergedInto">): CaseView["passengerGroups"][number]["operationalStatus"] =>
+  status === "NOT_REQUIRED" && mergedInto === undefined ? "LOCAL_RESIDENT" : status;
+
 export const groupView = (state: SubCaseState, now: Date): CaseView["passengerGroups"][number] => ({
   groupId: state.groupId,
   subCaseUrn: urn("sub-case", state.subCaseId),
   tier: state.tier,
-  operationalStatus:
-    state.status === "NOT_REQUIRED" && state.mergedInto === undefined ? "LOCAL_RESIDENT" : state.status,
+  operationalStatus: statusShown(state),
   passengers: state.passengers,
   ...(state.mergedInto === undefined ? {} : { mergedInto: state.mergedInto.groupId }),
   ...lockFacts(state, now),

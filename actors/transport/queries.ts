@@ -39,6 +39,19 @@ export const transportQueries = (context: ActorContext) => {
       );
     },
 
+    /** For whoever shows a case's services, by the index `group`: all rides, in the order in which they were made. */
+    "of-case": async ({ tenant, params }: Query): Promise<SegmentView[]> => {
+      const found = await transfers(tenant)
+        .find({ caseId: idOf((params as { caseUrn: string }).caseUrn) }, { projection })
+        .toArray();
+      return found
+        .flatMap((document) => {
+          const { state, meta } = loadedOf<TransferState>(document, current);
+          return state.segments.map((segment) => segmentView(state, segment, meta.version));
+        })
+        .sort((a, b) => (a.urn < b.urn ? -1 : 1));
+    },
+
     /** GET /v1/me/transport: of the group that the session's passenger is in now. */
     mine: async (query: Query): Promise<MyTransportView> => {
       const { caseUrn, groupId } = await context.call<MeView>("sub-case.me", { ...query, params: {} });

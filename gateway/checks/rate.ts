@@ -35,6 +35,13 @@ export class Quota {
     if (!route.public) this.#caller = principal;
   }
 
+  /** Whose availability its answer counts for; undefined: no partner's. */
+  partnerCall(): { partner: Principal; rate: "read" | "write" } | undefined {
+    const rate = this.#route?.rate;
+    const isPartners = this.#caller?.surface === "partner" && rate !== undefined && rate !== "exempt";
+    return isPartners ? { partner: this.#caller as Principal, rate } : undefined;
+  }
+
   /** Whether counting it now would let it through. */
   hasRoom(): boolean {
     return remainingOf(this.#buckets()) > 0;

@@ -1,4 +1,5 @@
 /** Owns turning a request's bytes into a value: media type, encoding, JSON, and what no schema looks at (depth, keys, characters). */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Problem } from "../../schemas/problems.ts";
 import type { Exchange } from "../http/exchange.ts";
 
@@ -37,8 +38,33 @@ export const readJson = async (exchange: Exchange): Promise<JsonBody> => {
       acceptEncoding: "identity",
     });
   const value = parseJson(body);
-  inspect(value, []);
+  if (body.length <= atOnceBytesMax) inspect(value, []);
+  else await inspectInTurns(value);
   return { value, bytes: body.length };
+};
+
+/** Some milliseconds of work. */
+const atOnceBytesMax = 256 * 1024;
+const atOnceItemsMax = 500;
+
+/** The same, a list of a large body bit by bit: whoever else waits for this process is heard in between. */
+const inspectInTurns = async (value: unknown): Promise<void> => {
+  await nextTurn();
+  const isObject = value !== null && typeof value === "object" && !Array.isArray(value);
+  for (const [key, member] of isObject ? Object.entries(value) : []) {
+    if (!Array.isArray(member)) continue;
+    for (let from = 0; from < member.length; from += atOnceItemsMax) {
+      const upTo = Math.min(from + atOnceItemsMax, member.length);
+      for (let i = from; i < upTo; i++) inspect(member[i], [key, i]);
+      await nextTurn();
+    }
+  }
+  const rest = isObject
+    ? Object.fromEntries(
+        Object.entries(value).map(([key, member]) => [key, Array.isArray(member) ? [] : member]),
+      )
+    : value;
+  inspect(rest, []);
 };
 
 const parseJson = (body: Buffer): unknown => {

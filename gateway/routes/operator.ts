@@ -19,6 +19,7 @@ import { policyRoutes } from "./operator/policies.ts";
 import { reviewRoutes } from "./operator/review.ts";
 import { revocationRoutes } from "./operator/revocations.ts";
 import { transportRoutes } from "./operator/transport.ts";
+import { webhookRoutes } from "./operator/webhooks.ts";
 
 export const operatorRoutes = [
   ...caseRoutes,
@@ -40,4 +41,5 @@ export const operatorRoutes = [
   ...revocationRoutes,
   ...transportRoutes,
   ...notificationRoutes,
+  ...webhookRoutes,
 ] as const satisfies readonly Route[];

@@ -11,6 +11,10 @@ import {
 } from "../../schemas/partner-api.ts";
 import { Urn } from "../../schemas/urn.ts";
 import type { Route } from "../route.ts";
+import { partnerCaseRoutes } from "./partner/cases.ts";
+import { partnerReadRoutes } from "./partner/reads.ts";
+import { partnerReplayRoutes } from "./partner-replay.ts";
+import { partnerWebhookRoutes } from "./partner-webhooks.ts";
 
 export const partnerRoutes = [
   {
@@ -54,7 +58,8 @@ export const partnerRoutes = [
     path: "/cases",
     prefixes: ["/partner/v1"],
     summary: "List cases",
-    description: "Of the registration's airline.",
+    description:
+      "Of the registration's airline, newest first; with `from` or `to` by scheduled departure, the latest first.",
     scope: "cases.read",
     rate: "read",
     querystring: PartnerCaseListQuery,
@@ -84,4 +89,8 @@ export const partnerRoutes = [
     response: WebhookTestView,
     problems: ["not-found/resource", "conflict/state"],
   },
+  ...partnerCaseRoutes,
+  ...partnerReadRoutes,
+  ...partnerReplayRoutes,
+  ...partnerWebhookRoutes,
 ] as const satisfies readonly Route[];

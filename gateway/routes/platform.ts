@@ -1,6 +1,7 @@
 /** Owns the table of what belongs to no surface: tokens, keys, descriptions, health. All of it is public. */
 import Type from "typebox";
 import { TokenRequestBody, TokenView } from "../../schemas/partner-api.ts";
+import { webhookPaths } from "../asyncapi.ts";
 import type { Route } from "../route.ts";
 
 const fact = {
@@ -81,6 +82,49 @@ export const platformRoutes = [
     handler: "showDescription",
     response: Type.Object({ openapi: Type.String(), paths: Type.Object({}) }),
     problems: ["not-found/resource"],
+  },
+  {
+    ...fact,
+    id: "showWebhookDescription",
+    describedIn: ["partner"],
+    path: webhookPaths.description,
+    summary: "Read what webhooks receive",
+    description:
+      "AsyncAPI 3.0: every event type with its headers, body and an example, how deliveries are signed, tried again and told apart. An addition to the published contract.",
+    cache: "public",
+    handler: "showWebhookKit",
+    response: Type.Object({ asyncapi: Type.String({ examples: ["3.0.0"] }), channels: Type.Object({}) }),
+    problems: [],
+  },
+  {
+    ...fact,
+    id: "showWebhookSignatureModule",
+    describedIn: ["partner"],
+    path: webhookPaths.kit,
+    summary: "Get the receiver's kit",
+    description:
+      "A TypeScript module without dependencies that checks a delivery's signature, to be copied into your receiver. An addition to the published contract.",
+    cache: "public",
+    handler: "showWebhookKit",
+    produces: "text/plain",
+    response: Type.String({ description: "The module's source." }),
+    problems: [],
+  },
+  {
+    ...fact,
+    id: "showWebhookTestVectors",
+    describedIn: ["partner"],
+    path: webhookPaths.vectors,
+    summary: "Get test vectors for a receiver",
+    description:
+      "Deliveries, good and forged, each with what a receiver must make of it. An addition to the published contract.",
+    cache: "public",
+    handler: "showWebhookKit",
+    response: Type.Object({
+      signature: Type.String({ examples: ["sha256=<base64 of HMAC-SHA256>"] }),
+      vectors: Type.Array(Type.Object({ name: Type.String({ examples: ["valid"] }) })),
+    }),
+    problems: [],
   },
   {
     ...fact,

@@ -1,9 +1,24 @@
-// The subcommands about partner registrations; the rules are the identity actor's. Secrets are printed once, here alone.
+// The subcommands about partner registrations; the rules are the identity actor's. Secrets of a new one are printed once, here.
 import type { Page } from "../../schemas/command.ts";
-import type { PartnerView, RegisteredPartner } from "../../schemas/partner-registration.ts";
+import type { PartnerNoticeView } from "../../schemas/partner-notice.ts";
+import type {
+  ChangePartner,
+  PartnerView,
+  RegisteredPartner,
+  RotatedPartner,
+} from "../../schemas/partner-registration.ts";
 import { tenantOfId } from "../../schemas/urn.ts";
+import type { SubscriptionView } from "../../schemas/webhook.ts";
 import type { InstanceClient } from "./client.ts";
-import { airlineOf, listed, needed, type Subcommand } from "./subcommand.ts";
+import {
+  type Answer,
+  airlineOf,
+  listed,
+  needed,
+  type Reach,
+  type Subcommand,
+  type Values,
+} from "./subcommand.ts";
 import { facts, table } from "./table.ts";
 
 export const partnerSubcommands: Record<string, Subcommand> = {
@@ -57,41 +72,76 @@ export const partnerSubcommands: Record<string, Subcommand> = {
   },
   "partner show": {
     usage: "partner show --client XN-<name>",
-    summary: "shows a registration, without its secrets",
+    summary: "shows a registration and how its webhook stands, without their secrets",
     options: { client: { type: "string" } },
     async run(values, _, reach) {
-      const partner = await partnerOf(await reach.client(), needed(values, "client"));
-      return { json: partner, text: describe(partner) };
-    },
-  },
-  "partner rotate": {
-    usage: "partner rotate --client XN-<name> [--webhook | --revoke-former]",
-    summary:
-      "makes a new client secret (or webhook secret) and shows it, this once; the former is good for 14 days more unless revoked",
-    options: {
-      client: { type: "string" },
-      webhook: { type: "boolean" },
-      "revoke-former": { type: "boolean" },
-    },
-    async run(values, _, reach) {
-      const clientId = needed(values, "client");
-      const verb = values.webhook === true ? "rotate-webhook-secret" : "rotate-client-secret";
       const client = await reach.client();
-      const partner = await client.command<PartnerView>(`identity.${verb}`, {
-        tenant: tenantOfId(clientId),
-        entity: clientId,
-        data: { revokeFormer: values["revoke-former"] === true },
+      const partner = await partnerOf(client, needed(values, "client"));
+      const { tenant, clientId, webhookUrl } = partner;
+      const notices: Page<PartnerNoticeView> = await client.query("message.partner-notices", {
+        tenant,
+        params: { clientId, limit: 1 },
       });
-      return { json: partner, text: describe(partner) };
+      const [contactTold = null] = notices.items;
+      const told = contactTold === null ? "" : `\n${describeNotice(contactTold)}`;
+      if (webhookUrl === undefined)
+        return { json: { ...partner, webhook: null, contactTold }, text: describe(partner) + told };
+      const params = { clientId };
+      const webhook = await client.query<SubscriptionView>("webhook.subscription", { tenant, params });
+      return {
+        json: { ...partner, webhook, contactTold },
+        text: `${describe(partner)}\n${describeWebhook(webhook, new Date())}${told}`,
+      };
     },
   },
+  "partner set-scopes": {
+    usage: "partner set-scopes --client XN-<name> --scope <scope>…",
+    summary:
+      "replaces all scopes; tokens that were issued before keep theirs until they expire, an hour at most",
+    options: { client: { type: "string" }, scope: { type: "string", multiple: true } },
+    run: (values, _, reach) => change(reach, values, { scopes: listed(values, "scope") }),
+  },
+  "partner set-tier": {
+    usage: "partner set-tier --client XN-<name> --tier 1|2|3",
+    summary: "sets the tier, and with it the limits that hold at every gateway at once",
+    options: { client: { type: "string" }, tier: { type: "string" } },
+    run: (values, _, reach) => change(reach, values, { tier: Number(needed(values, "tier")) }),
+  },
+  "partner set-webhook": {
+    usage: "partner set-webhook --client XN-<name> --url <https URL>",
+    summary:
+      "sets where events are delivered; a first address makes the webhook's secret, which is shown this once",
+    options: { client: { type: "string" }, url: { type: "string" } },
+    run: (values, _, reach) => change(reach, values, { webhookUrl: needed(values, "url") }),
+  },
+  "partner set-contact": {
+    usage: "partner set-contact --client XN-<name> --contact <e-mail>",
+    summary: "sets who is written to of a paused webhook and of a limit that was met",
+    options: { client: { type: "string" }, contact: { type: "string" } },
+    run: (values, _, reach) => change(reach, values, { contact: needed(values, "contact") }),
+  },
+};
+
+const change = async (
+  reach: Reach,
+  values: Values,
+  data: Partial<Record<keyof ChangePartner, unknown>>,
+): Promise<Answer> => {
+  const clientId = needed(values, "client");
+  const client = await reach.client();
+  const partner = await client.command<RotatedPartner>("identity.change-partner", {
+    tenant: tenantOfId(clientId),
+    entity: clientId,
+    data,
+  });
+  return { json: partner, text: describe(partner) };
 };
 
 /** @throws Problem not-found/resource */
 export const partnerOf = (client: InstanceClient, clientId: string): Promise<PartnerView> =>
   client.query<PartnerView>("identity.partner", { tenant: tenantOfId(clientId), params: { clientId } });
 
-async function allPartners(client: InstanceClient, tenant: string): Promise<PartnerView[]> {
+export async function allPartners(client: InstanceClient, tenant: string): Promise<PartnerView[]> {
   const all: PartnerView[] = [];
   let cursor: string | null | undefined;
   while (cursor !== null) {
@@ -103,7 +153,8 @@ async function allPartners(client: InstanceClient, tenant: string): Promise<Part
   return all;
 }
 
-const describe = (partner: PartnerView & Partial<RegisteredPartner>): string =>
+/** With the secrets that an answer shows this once. */
+export const describe = (partner: PartnerView & Partial<RegisteredPartner>): string =>
   facts({
     client: partner.clientId,
     name: partner.name,
@@ -119,7 +170,27 @@ const describe = (partner: PartnerView & Partial<RegisteredPartner>): string =>
       )
       .join(", "),
     "rotate by": partner.rotateBy,
+    "rotate webhook by": partner.webhookRotateBy,
     "limit met": partner.limitMet && `${partner.limitMet.at} (${partner.limitMet.limit})`,
     "client secret": partner.clientSecret,
     "webhook secret": partner.webhookSecret,
+  });
+
+export const describeWebhook = (webhook: SubscriptionView, now: Date): string => {
+  const { status, pausedAt, pauseReason, dualKeyUntil, lastTest, eventTypes } = webhook;
+  const paused = `PAUSED since ${pausedAt} (${pauseReason}): events wait until a test delivery succeeds`;
+  const isOpen = dualKeyUntil !== undefined && Date.parse(dualKeyUntil) > now.getTime();
+  const tested = lastTest && `${lastTest.at} ${lastTest.delivered ? "delivered" : "failed"}`;
+  return facts({
+    deliveries: status === "PAUSED" ? paused : status,
+    "event types": eventTypes.join(" ") || "none: no scope of it brings any",
+    "signed twice until": isOpen ? dualKeyUntil : undefined,
+    "last test": tested && `${tested}${lastTest?.status === undefined ? "" : ` (${lastTest.status})`}`,
+  });
+};
+
+/** Of the last e-mail to the contact. */
+const describeNotice = ({ template, status, queuedAt, sentAt, detail }: PartnerNoticeView): string =>
+  facts({
+    "contact told": `${template}: ${status} ${sentAt ?? queuedAt}${detail === undefined ? "" : ` (${detail})`}`,
   });

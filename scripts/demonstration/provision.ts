@@ -42,6 +42,8 @@ const scopes = [
   "disruptions.events.subscribe",
   "disruptions.events.publish",
   "policies.read",
+  "metrics.read",
+  "cases.priority.request",
   "wallet.events.subscribe",
 ];
 

@@ -42,7 +42,7 @@ const otherVendorAlternativesMin = 2;
 
 /**
  * Assigns whole groups to hotels, pass by pass: most rooms placed first, then the least weighted objective of cost,
- * distance and number of hotels. A group is one item throughout, so a family stays in one hotel, and its rooms hold
+ * distance and number of hotels. Within a pass those with priority come first. A group is one item throughout, so a family stays in one hotel, and its rooms hold
  * nobody else, so strangers never share.
  *
  * Pure, and independent of the order of groups and offers: whichever vendor answers first, the wave is the same.
@@ -69,11 +69,8 @@ export const allocate = (input: AllocationInput, solve: Assign = assign): Alloca
   const rankingInputs: RankingInput[] = [];
   const openHotels = new Set<string>();
   let objective = 0;
-  for (const pass of tierPasses) {
-    const audiences = audiencesOf(
-      groups.filter(({ tier }) => pass.tiers.includes(tier)),
-      input.policyOf,
-    );
+  for (const pass of tierPasses.flatMap((pass) => inTurn(pass, groups))) {
+    const audiences = audiencesOf(pass.groups, input.policyOf);
     if (audiences.length === 0) continue;
     const result = runPass(pass.name, audiences, offers, openHotels, solve);
     for (const placement of result.placements) placements.set(placement.group, placement);
@@ -103,6 +100,20 @@ export const allocate = (input: AllocationInput, solve: Assign = assign): Alloca
     totals: totalsOf(allocations),
     objective,
   };
+};
+
+/** Who goes first has the tier's rooms to choose from before the others see them. */
+const inTurn = (
+  { name, tiers }: (typeof tierPasses)[number],
+  groups: readonly GroupNeed[],
+): { name: string; groups: GroupNeed[] }[] => {
+  const ofTiers = groups.filter(({ tier }) => tiers.includes(tier));
+  const first = ofTiers.filter(({ priority }) => priority === true);
+  const others = ofTiers.filter(({ priority }) => priority !== true);
+  return [
+    { name: `${name}_PRIORITY`, groups: first },
+    { name, groups: others },
+  ].filter((pass) => pass.groups.length > 0);
 };
 
 /** Tiers of one pass that share a policy are judged together. */

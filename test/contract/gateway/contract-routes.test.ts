@@ -149,19 +149,7 @@ const open = `
   POST /v1/me/check-in
   POST /v1/me/transport/request
   POST /v1/me/problem
-  GET /partner/v1/cases/{case_urn}/passengers
-  GET /partner/v1/cases/{case_urn}/services
-  GET /partner/v1/disruptions
-  GET /partner/v1/bookings/{booking_urn}
-  GET /partner/v1/vouchers/{voucher_urn}
-  GET /partner/v1/passengers/{passenger_urn}/cases
-  GET /partner/v1/passengers/{passenger_urn}/vouchers
-  GET /partner/v1/policies
-  GET /partner/v1/metrics
-  PATCH /partner/v1/cases/{case_urn}/manifest
-  POST /partner/v1/cases/{case_urn}/priority-request
-  POST /partner/v1/passengers/{passenger_urn}/notify
-  GET /partner/v1/events/replay`;
+  POST /partner/v1/passengers/{passenger_urn}/notify`;
 
 interface Endpoint {
   method: string;

@@ -1,13 +1,8 @@
-// Client secrets and registrations, without servers: the dual-key window, the attempts, and what the audit may see.
+// Registrations, without servers: the attempts, changes that die on the way, and what the audit may see.
 import t from "tap";
 import { attemptMs, decideRegistration } from "../../../actors/identity/decide.ts";
-import {
-  accepts,
-  type ClientKey,
-  dualKeyWindowMs,
-  hashOf,
-  rotated,
-} from "../../../actors/identity/secrets.ts";
+import { registrationCommands } from "../../../actors/identity/registration.ts";
+import { hashOf } from "../../../actors/identity/secrets.ts";
 import { registrations } from "../../../actors/identity/service.ts";
 import {
   evolveRegistration,
@@ -15,42 +10,14 @@ import {
   type RegistrationState,
 } from "../../../actors/identity/state.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
+import type { ActorContext, CommandFunction } from "../../../actors/runtime/host.ts";
 import { messagesOf } from "../../../actors/runtime/messages.ts";
 import { Problem } from "../../../schemas/problems.ts";
 
+type Dispatch = Parameters<CommandFunction>[1];
 const start = new Date("2026-11-21T21:00:00.000Z");
 const later = (ms: number) => new Date(start.getTime() + ms);
 const dayMs = 86_400_000;
-
-t.test("secrets around a rotation", async (t) => {
-  const first: ClientKey[] = [{ hash: hashOf("one"), createdAt: start }];
-  const second = rotated(first, hashOf("two"), later(dayMs), false);
-  const third = rotated(second, hashOf("three"), later(2 * dayMs), false);
-  const end = dayMs + dualKeyWindowMs;
-  const table: [string, ClientKey[], string, number, boolean][] = [
-    ["the only one", first, "one", 0, true],
-    ["another's", first, "two", 0, false],
-    ["nothing", first, "", 0, false],
-    ["no key at all", [], "one", 0, false],
-    ["the new one at once", second, "two", dayMs, true],
-    ["the old one in the window", second, "one", end - 1, true],
-    ["the old one after it", second, "one", end, false],
-    ["the new one after it", second, "two", end, true],
-    ["a second rotation doesn't cut the first one's window", third, "one", end - 1, true],
-    ["nor lengthen it", third, "one", end, false],
-    ["the second has its own", third, "two", end, true],
-    ["revoked at once", rotated(second, hashOf("three"), later(dayMs), true), "one", dayMs, false],
-    ["revoked too", rotated(second, hashOf("three"), later(dayMs), true), "two", dayMs, false],
-  ];
-  for (const [what, keys, secret, atMs, expected] of table) {
-    t.equal(accepts(keys, secret, later(atMs)), expected, what);
-  }
-  let many = first;
-  for (let i = 0; i < 20; i++) many = rotated(many, hashOf(`r${i}`), later(dayMs + i), false);
-  t.equal(many.length, 4, "former secrets are bounded");
-  t.ok(accepts(many, "r16", later(2 * dayMs)), "every one that is kept is checked");
-  t.equal(rotated(second, hashOf("x"), later(end), false).length, 2, "an expired one is forgotten");
-});
 
 const attributes = {
   name: "Tower",
@@ -83,7 +50,7 @@ const after = (...commands: Received[]): RegistrationState | undefined =>
   );
 
 t.test("attempts at a registration", async (t) => {
-  const rotate = command("store-client-secret", { hash: hashOf("new"), revokeFormer: false });
+  const rotate = command("store-client-secret", { hash: hashOf("new"), mode: "PLAIN" });
   const release = command("release-registration", { attempt: "a" });
   const active = after(begin("a"), complete("a"));
   const table: [string, RegistrationState | undefined, Received, RegistrationEvent["type"] | string][] = [
@@ -131,6 +98,52 @@ t.test("attempts at a registration", async (t) => {
     }
     t.equal(outcome, expected, what);
   }
+});
+
+/** What the commands tell the webhook actor; the process dies at the first step of the registration itself. */
+const commandsThatDie = (state: RegistrationState, asked: [string, unknown][]) =>
+  registrationCommands({
+    clock: { now: () => later(1) },
+    documents: {
+      tenant: () => ({ collection: () => ({ findOne: async () => ({ _id: "XN-tower", ...state }) }) }),
+    },
+    call: async (name: string, { params, data }: { params?: unknown; data?: unknown }) => {
+      asked.push([name, params ?? data]);
+      return {};
+    },
+  } as unknown as ActorContext);
+
+t.test("a change that dies has told the webhook nothing more than is registered", async (t) => {
+  const dying: Dispatch = async () => {
+    throw new Error("died");
+  };
+  const active = after(begin("a"), complete("a")) as RegistrationState;
+  const { webhookUrl: _, ...without } = active;
+  const wider = { scopes: ["cases.read", "cases.events.subscribe"] };
+  const first = { ...wider, webhookUrl: "https://b.example/" };
+  const table: [string, RegistrationState, object, [string, object][]][] = [
+    ["more scopes", active, wider, [["webhook.check-subscription", { url: attributes.webhookUrl }]]],
+    [
+      "a first webhook",
+      without as RegistrationState,
+      first,
+      [
+        ["webhook.check-subscription", { url: first.webhookUrl }],
+        ["webhook.put-subscription", { url: first.webhookUrl, scopes: [] }],
+      ],
+    ],
+  ];
+  for (const [what, state, data, expected] of table) {
+    const asked: [string, unknown][] = [];
+    const change = commandsThatDie(state, asked)["change-partner"];
+    await t.rejects(change(command("change-partner", data), dying), { message: "died" }, what);
+    t.match(asked, expected, what);
+    t.equal(asked.length, expected.length, what);
+  }
+  const asked: [string, unknown][] = [];
+  const rotate = commandsThatDie(after(begin("a")) as RegistrationState, asked)["rotate-webhook-secret"];
+  await t.rejects(rotate(command("rotate-webhook-secret", {}), dying), { code: "conflict/state" });
+  t.same(asked, [], "one that is not registered yet rotates nothing");
 });
 
 t.test("a limit that a partner has met", async (t) => {
@@ -192,6 +205,65 @@ t.test("a limit that a partner has met", async (t) => {
   t.notMatch(JSON.stringify(sent), attributes.contact, "whom to tell is looked up when it is told");
 });
 
+t.test("changes of a registration", async (t) => {
+  const active = after(begin("a"), complete("a")) as RegistrationState;
+  const changed = (data: object, state: RegistrationState | undefined = active) =>
+    decideRegistration(state, command("store-changes", { newWebhook: false, ...data }, later(1)));
+  t.same(changed({ tier: 1, scopes: ["cases.read"], contact: attributes.contact }), [], "as it is");
+  t.same(changed({ tier: 2, contact: attributes.contact }), [
+    { type: "identity.partner-changed", data: { tier: 2 } },
+  ]);
+  const two = changed({ scopes: ["cases.read", "metrics.read"] }).reduce<RegistrationState | undefined>(
+    evolveRegistration,
+    active,
+  );
+  t.same(changed({ scopes: ["metrics.read", "cases.read"] }, two), [], "the order of scopes means nothing");
+  t.throws(() => decideRegistration(undefined, command("store-changes", { newWebhook: false })), {
+    code: "not-found/resource",
+  });
+  t.throws(() => changed({ tier: 2 }, after(begin("a"))), { code: "conflict/state" });
+
+  const { webhookUrl: _, ...bare } = attributes;
+  const without = { ...active, ...bare } as RegistrationState & { webhookUrl?: string };
+  delete without.webhookUrl;
+  const first = changed({ webhookUrl: "https://b.example/?key=hidden", newWebhook: true }, without);
+  const grown = first.reduce<RegistrationState | undefined>(evolveRegistration, without) as RegistrationState;
+  t.match(grown, { webhookUrl: "https://b.example/?key=hidden", webhookSecretCreatedAt: later(1) });
+  const view = (state: RegistrationState) =>
+    registrations.view(state, { id: "XN-tower", version: 2, command: begin("a") });
+  t.match(view(grown), { webhookRotateBy: later(1 + 90 * dayMs).toISOString() });
+  t.notOk("webhookRotateBy" in (view({ ...without, webhookSecretCreatedAt: undefined } as never) as object));
+
+  const move = command("store-changes", { contact: "new@b.example", newWebhook: false }, later(2));
+  const events = decideRegistration(grown, move);
+  const state = events.reduce<RegistrationState | undefined>(evolveRegistration, grown) as RegistrationState;
+  const sent = messagesOf(registrations, {
+    id: "XN-tower",
+    command: move,
+    before: grown,
+    after: state,
+    events,
+  });
+  const told = sent.map(({ payload }) => JSON.parse(payload));
+  t.same(
+    told.flatMap(({ name }) => name ?? []),
+    ["identity.announce-tier", "identity.align-webhook"],
+    "gateways and the subscription are brought in line",
+  );
+  t.match(
+    told.filter(({ type }) => type === "audit.recorded"),
+    [
+      {
+        data: {
+          action: "identity.change-partner",
+          after: { contactChanged: true, webhookHost: "b.example" },
+        },
+      },
+    ],
+  );
+  t.notMatch(JSON.stringify(sent), /hidden|@/, "neither a contact nor a whole address leaves");
+});
+
 t.test("the audit hears of what was done and of nothing secret", async (t) => {
   const told = (before: RegistrationState | undefined, move: Received) => {
     const events = decideRegistration(before, move);
@@ -203,14 +275,17 @@ t.test("the audit hears of what was done and of nothing secret", async (t) => {
   const messages = [
     ...told(undefined, begin("a")),
     ...told(after(begin("a")), complete("a")),
-    ...told(active, command("store-client-secret", { hash: hashOf("new"), revokeFormer: false }, later(1))),
+    ...told(active, command("store-client-secret", { hash: hashOf("new"), mode: "PLAIN" }, later(1))),
     ...told(active, command("note-webhook-secret", {}, later(2))),
   ];
   const sent = messages.map((text) => JSON.parse(text));
   t.match(
     sent.filter(({ name }) => name !== undefined),
-    [{ name: "identity.announce-tier", entity: "XN-tower", data: {} }],
-    "once registered, the gateways are to know its tier",
+    [
+      { name: "identity.announce-tier", entity: "XN-tower", data: {} },
+      { name: "identity.align-webhook", entity: "XN-tower", data: {} },
+    ],
+    "once registered, the gateways are to know its tier; a new webhook secret goes to what is registered",
   );
   t.strictSame(
     sent.filter(({ type }) => type === "audit.recorded").map(({ data }) => data.action),

@@ -1,0 +1,70 @@
+/** Owns what a case keeps of amendments of its manifest: what each brought, and a next flight that waits to be applied. */
+import type { CorrectionEffect } from "../../schemas/partner-manifest.ts";
+import { withGroups } from "./group-rooms.ts";
+import { evolveRegroup, type RegroupEvent } from "./regroup-state.ts";
+import type { CaseState } from "./state.ts";
+
+/** The answer to one patch, kept for its repeats. */
+export interface Amendment {
+  commandId: string;
+  decidedAt: Date;
+  passengersAdded: number;
+  passengersKnown: number;
+  groupsAdded: number;
+  groupsJoined: number;
+  nextFlight?: CorrectionEffect;
+}
+
+export interface ManifestPatches {
+  /** The newest ones, in order of their coming. Absent: none. */
+  amendments?: Amendment[];
+  /** When the next flight was decided that stands, or is about to. Absent: with the disruption. */
+  nextFlightDecidedAt?: Date;
+  /** Set: to be applied once the provisioning or allocation under way has ended. */
+  pendingNextFlight?: { number: string; scheduledDeparture: Date };
+}
+
+export interface ManifestPatchEvent {
+  type: "case.manifest-amended";
+  data: {
+    amendment: Amendment;
+    /** Groups that are new, or have more passengers. Absent: nobody is new. */
+    groups?: RegroupEvent["data"];
+    /** Set: the next flight that stands was decided then. */
+    flightDecidedAt?: Date;
+    pending?: NonNullable<ManifestPatches["pendingNextFlight"]>;
+  };
+}
+
+const amendmentsMax = 8;
+
+export const evolveManifestPatch = (state: CaseState, { data }: ManifestPatchEvent): CaseState => {
+  const { amendment, groups, flightDecidedAt, pending } = data;
+  const grown = groups === undefined ? state : withNewcomers(state, groups);
+  return {
+    ...grown,
+    amendments: [...(state.amendments ?? []), amendment].slice(-amendmentsMax),
+    ...(flightDecidedAt === undefined ? {} : { nextFlightDecidedAt: flightDecidedAt }),
+    ...(pending === undefined ? {} : { pendingNextFlight: pending }),
+  };
+};
+
+/** While the case still provisions its groups the new ones go with the chunks that are left. */
+const withNewcomers = (state: CaseState, data: RegroupEvent["data"]): CaseState => {
+  if (state.provisionedAt !== undefined) return evolveRegroup(state, { type: "case.regrouped", data });
+  const made = data.shaped;
+  return {
+    ...withGroups(state, [...state.groups, ...made.map(({ head }) => head)]),
+    progress: state.progress + "W".repeat(made.length),
+    rounds: state.rounds + "0".repeat(made.length),
+    manifest: [
+      ...state.manifest,
+      ...made.map(({ head: { groupId, tier, missing }, passengers }) => ({
+        groupId,
+        tier,
+        missing,
+        passengers,
+      })),
+    ],
+  };
+};

@@ -1,0 +1,22 @@
+/** Owns what partners download for their receivers: the description of the webhooks, the module that checks deliveries, its test vectors. */
+import { readFileSync } from "node:fs";
+import { describeWebhooks } from "../asyncapi.ts";
+import type { Handler } from "./handlers.ts";
+
+const source = (name: string): Buffer => readFileSync(new URL(`../../schemas/${name}`, import.meta.url));
+
+/** Each is made, or read, when somebody wants it first; by the id of its row. */
+export const createShowWebhookKit = (baseUrl: string): Handler => {
+  const make: Readonly<Record<string, () => Buffer>> = {
+    showWebhookDescription: () => Buffer.from(JSON.stringify(describeWebhooks(baseUrl.replace(/\/$/, "")))),
+    showWebhookSignatureModule: () => source("webhook-signature.ts"),
+    showWebhookTestVectors: () => source("webhook-test-vectors.json"),
+  };
+  const made = new Map<string, Buffer>();
+  return async ({ route }) => {
+    const body = made.get(route.id) ?? make[route.id]?.();
+    if (body === undefined) throw new TypeError(`nothing is kept for ${route.id}`);
+    made.set(route.id, body);
+    return { status: route.success, headers: route.headers, body };
+  };
+};
