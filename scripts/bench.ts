@@ -11,6 +11,7 @@ import { pipeline } from "./benchmarks/pipeline.ts";
 import { loadAverage } from "./benchmarks/process-figures.ts";
 import { push } from "./benchmarks/push.ts";
 import { read } from "./benchmarks/read.ts";
+import { webhooks } from "./benchmarks/webhooks.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
 const benchmarks: Record<string, Benchmark> = {
@@ -21,6 +22,7 @@ const benchmarks: Record<string, Benchmark> = {
   pipeline,
   compensation,
   dashboard,
+  webhooks,
 };
 
 const help = `Usage: scripts/bench [name…] [--json FILE]

@@ -1,5 +1,6 @@
 // The command `scripts/soak`: which scenarios run, their seed and numbers, what they found, and the exit code.
 import { parseArgs } from "node:util";
+import { deliveries } from "./soaking/deliveries-soak.ts";
 import { documentsCrash } from "./soaking/documents-crash.ts";
 import { fuzz } from "./soaking/fuzz.ts";
 import { killPoints } from "./soaking/kill-points.ts";
@@ -16,12 +17,13 @@ const scenarios: Record<string, Scenario<any>> = {
   "kill-points": killPoints,
   outages,
   waves,
+  deliveries,
   kills: killed,
   fuzz,
   nights,
 };
 
-const sizeNames = ["kills", "cases", "groups", "requests"] as const;
+const sizeNames = ["kills", "cases", "groups", "requests", "events", "subscriptions"] as const;
 
 const sizesShown = (sizes: Sizes = {}): string =>
   Object.entries(sizes)
@@ -29,6 +31,7 @@ const sizesShown = (sizes: Sizes = {}): string =>
     .join("");
 
 const help = `Usage: scripts/soak [name…] [--seed N] [--kills N] [--cases N] [--groups N] [--requests N]
+                           [--events N] [--subscriptions N]
 
 Runs fault and load scenarios at full numbers, each on servers of its own; default: all. Minutes each.
 
@@ -44,6 +47,7 @@ ${Object.entries(scenarios)
   --cases N     how many flights come in
   --groups N    how many bookings each flight has
   --requests N  how many requests each route gets
+  --events N    how many events are told, and to how many partners: --subscriptions N
   --help        this text
 
 Smaller numbers than the defaults are for trying; a number holds for the scenarios that show it as theirs.
@@ -65,6 +69,8 @@ const read = () => {
       cases: { type: "string" },
       groups: { type: "string" },
       requests: { type: "string" },
+      events: { type: "string" },
+      subscriptions: { type: "string" },
       help: { type: "boolean", default: false },
     },
     allowPositionals: true,

@@ -34,12 +34,15 @@ export interface Delivery {
   ageMs: number;
   /** 1 for the first; kills and redeliveries raise it. */
   attempt: number;
+  /** Messages of the consumer that stood behind this one, none of them given out yet, when it was given out. */
+  left: number;
 }
 
 export interface Consumption {
   stream: StreamName;
   /** Unique in the stream; processes that give the same name share the work. */
   durable: string;
+  /** Never empty: the server would take that for everything. */
   filterSubjects: string[];
   /** The actor that dead letters are filed under. */
   owner: string;
@@ -49,6 +52,10 @@ export interface Consumption {
   concurrency: number;
   /** Without a sign of life for this long a message is given to another process. Default: 30 s. */
   ackWaitMs?: number;
+  /** One after another over all processes, in the stream's order: none is given out before the one ahead is settled. */
+  inOrder?: boolean;
+  /** The server forgets the durable, and its position, once nobody has asked for messages for this long. Default: never. */
+  forgottenAfterMs?: number;
   handle(delivery: Delivery): Promise<Disposition>;
   /** Milliseconds until the next try after this many thrown errors. Default: {@link backoffMs}. */
   delayMs?(failures: number): number;
@@ -73,8 +80,9 @@ const countedMax = 10_000;
  */
 const aheadMax = 8;
 
-/** JetStream's error code (JSConsumerAlreadyExists). */
+/** JetStream's error codes (JSConsumerAlreadyExists, JSConsumerNotFoundErr). */
 const consumerAlreadyExists = 10_148;
+const consumerNotFound = 10_014;
 
 /** No message is to blame for an outage: it waits, and is never counted towards a dead letter, however long it takes. */
 const outageDelayMs = 2000;
@@ -85,8 +93,11 @@ export const backoffMs = (failures: number): number => Math.min(200 * 2 ** (fail
 /**
  * Starts consuming. The consumer is created if it isn't there; its filters are widened or narrowed to those given.
  * `max_deliver` stays unlimited: past it a message would be neither delivered nor counted.
+ * @throws TypeError for an empty filter
  */
 export const consume = async (streams: Streams, consumption: Consumption): Promise<Consuming> => {
+  if (consumption.filterSubjects.length === 0)
+    throw new TypeError(`${consumption.durable} has an empty filter, which would let everything through`);
   await ensureConsumer(streams, consumption);
   const worker = new Worker(streams, consumption);
   await worker.start();
@@ -99,7 +110,10 @@ const ensureConsumer = async (streams: Streams, consumption: Consumption): Promi
     filter_subjects: filterSubjects,
     ack_wait: nanos(consumption.ackWaitMs ?? defaultAckWaitMs),
     max_deliver: -1,
-    max_ack_pending: Math.max(256, concurrency * 4),
+    max_ack_pending: consumption.inOrder === true ? 1 : Math.max(256, concurrency * 4),
+    ...(consumption.forgottenAfterMs === undefined
+      ? {}
+      : { inactive_threshold: nanos(consumption.forgottenAfterMs) }),
   };
   const { consumers } = streams.manager;
   try {
@@ -114,6 +128,30 @@ const ensureConsumer = async (streams: Streams, consumption: Consumption): Promi
     // It stands with other settings: those that may differ are changed, its start and position stay its own.
     if (!(error instanceof JetStreamApiError) || error.code !== consumerAlreadyExists) throw error;
     await consumers.update(stream, durable, adjustable);
+  }
+};
+
+/** Messages that a durable has still to give out or to hear of; undefined: the server does not know it. */
+export const leftOf = async (
+  streams: Streams,
+  stream: StreamName,
+  durable: string,
+): Promise<number | undefined> => {
+  const info = await unlessUnknown(streams.manager.consumers.info(stream, durable));
+  return info === undefined ? undefined : info.num_pending + info.num_ack_pending;
+};
+
+/** Takes a durable and its position from the server; one that it doesn't know is gone already. */
+export const forget = async (streams: Streams, stream: StreamName, durable: string): Promise<void> => {
+  await unlessUnknown(streams.manager.consumers.delete(stream, durable));
+};
+
+const unlessUnknown = async <Result>(asked: Promise<Result>): Promise<Result | undefined> => {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === consumerNotFound) return undefined;
+    throw error;
   }
 };
 
@@ -263,4 +301,5 @@ const deliveryOf = (message: JsMsg): Delivery => ({
   sequence: message.seq,
   ageMs: Math.max(0, Date.now() - message.info.timestampNanos / 1e6),
   attempt: message.info.deliveryCount,
+  left: message.info.pending,
 });

@@ -1,5 +1,5 @@
 /** Owns how connections to webhook targets are made: to the very address that was checked. */
-import { lookup } from "node:dns/promises";
+import { Resolver } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
 import { bare, checkAddress, TargetRefused, type TargetRules } from "./target.ts";
@@ -7,7 +7,28 @@ import { bare, checkAddress, TargetRefused, type TargetRules } from "./target.ts
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<{ address: string; family: number }[]>;
 
-export const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true });
+const resolver = new Resolver({ timeout: 5000, tries: 1 });
+
+/**
+ * Asks the name servers by itself (c-ares). The system's `getaddrinfo` would hold one of libuv's four threads for as long as
+ * a partner's name server is silent, and with them everybody's files and names. The hosts file and search domains don't
+ * count: a target is a public name, or `localhost` (RFC 6761, section 6.3).
+ */
+export const systemResolve: Resolve = async (hostname) => {
+  const name = hostname.toLowerCase().replace(/\.$/, "");
+  if (name === "localhost" || name.endsWith(".localhost"))
+    return [
+      { address: "127.0.0.1", family: 4 },
+      { address: "::1", family: 6 },
+    ];
+  const [four, six] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const addresses = [
+    ...(four.status === "fulfilled" ? four.value.map((address) => ({ address, family: 4 })) : []),
+    ...(six.status === "fulfilled" ? six.value.map((address) => ({ address, family: 6 })) : []),
+  ];
+  if (addresses.length === 0 && four.status === "rejected") throw four.reason;
+  return addresses;
+};
 
 /** One refused address refuses the name: who controls it controls which one we would come to. */
 const checkedLookup =

@@ -1,5 +1,5 @@
 /** Owns the rules of subscriptions and deliveries: who may be registered, what pauses and resumes, when to try again. */
-import type { Command } from "../../schemas/command.ts";
+import { mustAllowRotation, type RotationMode } from "../../schemas/partner-registration.ts";
 import { type FieldError, Problem } from "../../schemas/problems.ts";
 import { urn } from "../../schemas/urn.ts";
 import { alertChannelOf, type PauseInput, type SubscriptionInput } from "../../schemas/webhook.ts";
@@ -30,9 +30,16 @@ const reissueAfterMs = dayMs / 4;
 const deliveryKeptMs = 8 * dayMs;
 
 /** `webhook.put-subscription` as the decision sees it: the secret is sealed at the door. */
-export type SealedInput = Omit<SubscriptionInput, "secret"> & { secret?: SealedSecret; kind?: "alerts" };
+export type SealedInput = Omit<SubscriptionInput, "secret"> & {
+  secret?: SealedSecret;
+  kind?: "alerts";
+  /** What another secret ends. Default: the former, whether its window is open or not. */
+  rotation?: RotationMode;
+};
 
 export interface RecordTest {
+  /** Where it was sent: success at an address that has changed since resumes nothing. */
+  url: string;
   delivered: boolean;
   status?: number;
   /** ISO 8601. */
@@ -63,7 +70,7 @@ const put = (
   rules: TargetRules,
 ): SubscriptionEvent[] => {
   const input = command.data as SealedInput;
-  checkInput(input, command, rules);
+  checkSubscription(input, command.tenant, rules);
   const secret = input.secret ?? state?.secret;
   if (secret === undefined) throw invalid([{ pointer: "/secret", detail: "is needed at first" }]);
   const { clientId, url, contact, kind } = input;
@@ -78,9 +85,7 @@ const put = (
   };
   if (state === undefined) return [{ type: "subscription.registered", registration, at: command.now }];
   const isNewSecret = secret.fingerprint !== state.secret.fingerprint;
-  const previous = isNewSecret
-    ? { ...state.secret, until: new Date(command.now.getTime() + dualKeyMs) }
-    : state.previousSecret;
+  const previous = isNewSecret ? formerOf(state, input.rotation, command.now) : state.previousSecret;
   if (previous !== undefined && previous.until > command.now) registration.previousSecret = previous;
   if (!isNewSecret) registration.secret = state.secret;
   const unchanged =
@@ -88,14 +93,33 @@ const put = (
   return unchanged ? [] : [{ type: "subscription.changed", registration }];
 };
 
+/** @throws Problem conflict/state */
+const formerOf = (
+  { secret, previousSecret }: SubscriptionState,
+  mode: RotationMode = "END_FORMER",
+  now: Date,
+): Registration["previousSecret"] => {
+  const until = previousSecret?.until;
+  const isWindow = until !== undefined && until > now;
+  mustAllowRotation(mode, isWindow ? { newestAt: new Date(until.getTime() - dualKeyMs), until } : undefined);
+  if (mode === "REVOKE_FORMER") return undefined;
+  if (mode === "REPLACE_NEWEST") return previousSecret;
+  return { ...secret, until: new Date(now.getTime() + dualKeyMs) };
+};
+
 const invalid = (errors: FieldError[]): Problem =>
   new Problem("validation/body", "The subscription is not valid.", { errors });
 
-const checkInput = (input: SealedInput, command: Command, rules: TargetRules): void => {
+/** @throws Problem validation/body naming what is refused: nothing is stored, and of the secret nothing is said */
+export const checkSubscription = (
+  input: Pick<SealedInput, "clientId" | "kind" | "url" | "contact">,
+  tenant: string,
+  rules: TargetRules,
+): void => {
   const errors: FieldError[] = [];
   const isAlerts = input.kind === "alerts";
-  const ownName = new RegExp(`^${command.tenant}-[A-Za-z0-9_-]{1,60}$`);
-  if (isAlerts ? input.clientId !== alertChannelOf(command.tenant) : !ownName.test(input.clientId))
+  const ownName = new RegExp(`^${tenant}-[A-Za-z0-9_-]{1,60}$`);
+  if (isAlerts ? input.clientId !== alertChannelOf(tenant) : !ownName.test(input.clientId))
     errors.push({ pointer: "/clientId", detail: "not a client id of this airline" });
   const fault = targetFault(input.url, rules);
   if (fault !== undefined) errors.push({ pointer: "/url", detail: fault });
@@ -130,10 +154,10 @@ const pause = (state: SubscriptionState, command: Received): SubscriptionEvent[]
 };
 
 const recordTest = (state: SubscriptionState, command: Received): SubscriptionEvent[] => {
-  const { delivered, status, at } = command.data as RecordTest;
+  const { url, delivered, status, at } = command.data as RecordTest;
   const test = { at: new Date(at), delivered, ...(status === undefined ? {} : { status }) };
   const tested: SubscriptionEvent = { type: "subscription.tested", test };
-  const resumes = delivered && state.status === "PAUSED" && test.at > state.pausedAt;
+  const resumes = delivered && url === state.url && state.status === "PAUSED" && test.at > state.pausedAt;
   return resumes ? [tested, { type: "subscription.resumed", at: command.now }] : [tested];
 };
 
@@ -186,7 +210,13 @@ export interface RecordAttempt {
   attempt: number;
   result: CallResult;
   /** With the first attempt: what the delivery is made of. */
-  opening?: { subscriptionId: string; sequence: number; caseUrn?: string; message: Message };
+  opening?: {
+    subscriptionId: string;
+    replayId?: string;
+    sequence: number;
+    caseUrn?: string;
+    message: Message;
+  };
 }
 
 /** @param retryScale of the schedule's delays; 1 in production */
@@ -197,6 +227,8 @@ export const decideDelivery =
     if (verb === "record-attempt") return recordAttempt(state, command, retryScale);
     if (state === undefined) throw new Problem("not-found/resource", "No such delivery.");
     if (verb === "attempt") return issueAttempt(state, command);
+    // Its type is not allowed any more: nothing is sent, and its body is kept no longer.
+    if (verb === "withdraw") return isOpen(state) ? [{ type: "delivery.expired", at: command.now }] : [];
     throw new TypeError(`not a delivery's command: ${command.name}`);
   };
 
@@ -267,7 +299,8 @@ export const deliveryOutgoing = (
     const data = { deliveryId: id, attempt: event.attempt };
     return [{ to: "internal", type: "webhook.attempt-due", id: subscriptionId, data }];
   }
-  if (event.type === "delivery.exhausted") {
+  // Of a replay the partner has had, or has, the events by the way of all others, which alone decides on pausing.
+  if (event.type === "delivery.exhausted" && state.replayId === undefined) {
     const data: PauseInput = {
       reason: "DELIVERY_EXHAUSTED",
       since: event.at.toISOString(),

@@ -60,9 +60,9 @@ export const createSender = (options: SenderOptions): Sender => {
       underWay.add(controller);
       const timer = setTimeout(() => controller.abort(new AttemptTimeout()), timeoutMs);
       const at = clock.now();
-      const answer: Answer = {};
+      const answer: Answer = { kept: [] };
       try {
-        await post(dispatcher, call, controller.signal, answer);
+        await orAborted(controller.signal, post(dispatcher, call, controller.signal, answer));
       } catch (error) {
         if (closed) throw new Interrupted("closed");
         Object.assign(answer, failureOf(error, controller.signal));
@@ -82,11 +82,19 @@ export const createSender = (options: SenderOptions): Sender => {
 
 class AttemptTimeout extends Error {}
 
+/** undici looks at the signal once it is connected; a name that nobody resolves, or a host that takes no connection, ends in time, too. */
+const orAborted = <Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> =>
+  new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+
 /** What has been learnt so far: filled in as the answer arrives, so that a status survives a broken body. */
 interface Answer {
   status?: number;
   retryAfter?: string;
-  text?: string;
+  /** The beginning of its body; none of one that comes compressed, which is never expanded here. */
+  kept: Buffer[];
   failure?: AttemptFailure;
   /** In place of a text. */
   error?: string;
@@ -104,12 +112,13 @@ const post = async (dispatcher: Agent, call: Call, signal: AbortSignal, answer: 
   answer.status = response.statusCode;
   const retryAfter = response.headers["retry-after"];
   if (typeof retryAfter === "string") answer.retryAfter = retryAfter;
-  const kept: Buffer[] = [];
+  const isPlain = response.headers["content-encoding"] === undefined;
   let bytes = 0;
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    if (bytes < answerBytesKept) kept.push(chunk.subarray(0, answerBytesKept - bytes));
+    // A copy: a view of a crumb would keep the whole read around it.
+    if (isPlain && bytes < answerBytesKept)
+      answer.kept.push(Buffer.from(chunk.subarray(0, answerBytesKept - bytes)));
     bytes += chunk.length;
-    answer.text = Buffer.concat(kept).toString("utf8");
     if (bytes > answerBytesMax) {
       answer.failure = "ANSWER_TOO_LONG";
       return;
@@ -127,7 +136,8 @@ const failureOf = (error: unknown, signal: AbortSignal): Pick<Answer, "failure" 
 
 const resultOf = (answer: Answer, at: Date, end: Date): CallResult => {
   const { status, failure } = answer;
-  const excerpt = answer.text === undefined ? answer.error : excerptOf(answer.text);
+  const text = Buffer.concat(answer.kept).toString("utf8");
+  const excerpt = text === "" ? answer.error : excerptOf(text);
   const retryAfterMs = answer.retryAfter === undefined ? undefined : parseRetryAfter(answer.retryAfter, end);
   return {
     at: at.toISOString(),

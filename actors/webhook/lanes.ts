@@ -1,9 +1,7 @@
 /** Owns which subscriptions this process sends for: one lane each, started, changed and stopped as their documents say. */
 import type { Logger } from "pino";
 import type { EventRecord } from "../../schemas/command.ts";
-import { typesFor } from "../../schemas/events.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
-import { alertTypes } from "../../schemas/webhook.ts";
 import { type Consuming, consume } from "../../streams/consume.ts";
 import { follow } from "../../streams/follow.ts";
 import { internalSubject, typeFilter } from "../../streams/subjects.ts";
@@ -11,8 +9,9 @@ import { causedId, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { systemCommand } from "../runtime/send.ts";
 import { KeyedQueue } from "../runtime/serial.ts";
-import { attemptAgain, attemptFirst, type Recipient, recipientOf } from "./attempt.ts";
+import { attemptAgain, attemptFirst, type Recipient, recipientOf, typesOf } from "./attempt.ts";
 import type { Sender } from "./effects.ts";
+import { Pace } from "./pace.ts";
 import { allSubscriptions, loadSubscription, type Subscription } from "./queries.ts";
 
 /** Attempts under way to one partner from this process: a partner that hangs holds these and nothing else. */
@@ -137,6 +136,7 @@ export class Lanes {
     const { clientId } = recipient;
     const lane: Lane = { ...as, consuming: [], moved: false, notedAt: clock.now() };
     const parts = { ...this.#context, sender: this.#sender };
+    const pace = new Pace(this.#context.config.WEBHOOK_RATE_PER_SECOND);
     const common = { owner: "webhook", ackWaitMs: this.#context.config.ACK_WAIT_MS, log: this.#log };
     this.#lanes.set(recipient.id, lane);
     try {
@@ -148,8 +148,9 @@ export class Lanes {
           filterSubjects: filters,
           begin: await this.#beginOf(subscription),
           concurrency: firstAttemptsAtOnce,
-          handle: (delivery) => {
+          handle: async (delivery) => {
             lane.moved = true;
+            await pace.turn();
             return attemptFirst(parts, lane.recipient, delivery);
           },
         }),
@@ -162,7 +163,10 @@ export class Lanes {
           filterSubjects: [dueFilter(recipient)],
           begin: { time: subscription.state.createdAt },
           concurrency: retriesAtOnce,
-          handle: (delivery) => attemptAgain(parts, lane.recipient, delivery),
+          handle: async (delivery) => {
+            await pace.turn();
+            return attemptAgain(parts, lane.recipient, delivery);
+          },
         }),
       );
     } catch (error) {
@@ -250,9 +254,6 @@ export class Lanes {
 
 const streamOf = ({ state }: Subscription): Lane["stream"] =>
   state.kind === "alerts" ? "INTERNAL" : "EVENTS";
-
-const typesOf = ({ kind, scopes }: Subscription["state"]): readonly string[] =>
-  kind === "alerts" ? alertTypes : typesFor(scopes);
 
 const filtersOf = (tenant: string, { state }: Subscription): string[] =>
   typesOf(state).map((type) => typeFilter(state.kind === "alerts" ? "int" : "evt", type, tenant));

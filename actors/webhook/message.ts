@@ -1,6 +1,6 @@
 /** Owns what a partner receives: the body, the headers and the signature (contract, "Outbound webhooks"). */
-import { createHmac } from "node:crypto";
 import type { EventRecord } from "../../schemas/command.ts";
+import { signatureOf } from "../../schemas/webhook-signature.ts";
 import type { Message } from "./state.ts";
 
 export const userAgent = "Stopover-Webhook/1.0";
@@ -23,10 +23,6 @@ export const messageOf = (event: EventRecord): Message => {
     body: JSON.stringify({ type, occurred_at, tenant, case_urn, correlation_urn, data }),
   };
 };
-
-/** @param timestamp Unix seconds */
-export const signatureOf = (secret: string, timestamp: number, body: string): string =>
-  `sha256=${createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("base64")}`;
 
 /** The headers of one attempt: the timestamp, and with it the signature, are those of `now`. */
 export const headersOf = (message: Message, secrets: SigningSecrets, now: Date): Record<string, string> => {

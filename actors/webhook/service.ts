@@ -1,5 +1,5 @@
 /** Wires the webhook actor: subscriptions, deliveries, and the lanes of this process that make the attempts. */
-import type { Command } from "../../schemas/command.ts";
+import type { Command, Query } from "../../schemas/command.ts";
 import type { WebhookTestView } from "../../schemas/partner-api.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { urn } from "../../schemas/urn.ts";
@@ -15,6 +15,7 @@ import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { fingerprint, seal } from "../runtime/seal.ts";
 import { post, recipientOf } from "./attempt.ts";
 import {
+  checkSubscription,
   decideDelivery,
   decideSubscription,
   deliveryOutgoing,
@@ -23,6 +24,7 @@ import {
   type SealedInput,
   subscriptionOutgoing,
 } from "./decide.ts";
+import { deliveryLogIndexes, deliveryLogQueries } from "./delivery-log.ts";
 import { createSender, Interrupted, type Sender } from "./effects.ts";
 import { Lanes } from "./lanes.ts";
 import { messageOf } from "./message.ts";
@@ -34,6 +36,10 @@ import {
   subscriptions,
   webhookQueries,
 } from "./queries.ts";
+import { replayDecider } from "./replay-decide.ts";
+import { ReplayLanes } from "./replay-lanes.ts";
+import { replayQueries } from "./replay-queries.ts";
+import { startReplay } from "./replay-start.ts";
 import {
   type CallResult,
   type DeliveryEvent,
@@ -80,8 +86,8 @@ const deliveryDecider = (retryScale: number): Decider<DeliveryState, DeliveryEve
   actor: "webhook",
   kind: "delivery",
   ...deliveries,
-  commands: ["record-attempt", "attempt"],
-  indexes: deliveryIndexes,
+  commands: ["record-attempt", "attempt", "withdraw"],
+  indexes: [...deliveryIndexes, ...deliveryLogIndexes],
   decide: decideDelivery(retryScale),
   evolve: evolveDelivery,
   outgoing: deliveryOutgoing,
@@ -95,17 +101,34 @@ export const webhookActor = (context: ActorContext): Actor => {
   const sender = createSender({ rules, clock: context.clock });
   return {
     name: "webhook",
-    deciders: [subscriptionDecider(rules), deliveryDecider(context.config.WEBHOOK_RETRY_SCALE)],
-    queries: webhookQueries(context),
+    deciders: [
+      subscriptionDecider(rules),
+      deliveryDecider(context.config.WEBHOOK_RETRY_SCALE),
+      replayDecider,
+    ],
+    queries: {
+      ...webhookQueries(context),
+      ...deliveryLogQueries(context),
+      ...replayQueries(context),
+      /** Whether `webhook.put-subscription` would take this; for whoever has something to store before it. */
+      "check-subscription": async ({ tenant, params }: Query): Promise<null> => {
+        checkSubscription(params as unknown as Parameters<typeof checkSubscription>[0], tenant, rules);
+        return null;
+      },
+    },
     commands: {
       "put-subscription": putSubscription(context),
       "put-alert-channel": putAlertChannel(context),
       test: testDelivery(context, sender),
+      "replay-events": startReplay(context),
     },
     start: async () => {
       const lanes = new Lanes(context, sender);
-      await lanes.start();
-      return () => lanes.stop();
+      const replayLanes = new ReplayLanes(context, sender);
+      await Promise.all([lanes.start(), replayLanes.start()]);
+      return async () => {
+        await Promise.all([lanes.stop(), replayLanes.stop()]);
+      };
     },
   };
 };
@@ -178,7 +201,12 @@ const testDelivery =
     }
     const delivered = isDelivered(result);
     const { at, status } = result;
-    const data: RecordTest = { at, delivered, ...(status === undefined ? {} : { status }) };
+    const data: RecordTest = {
+      url: recipient.url,
+      at,
+      delivered,
+      ...(status === undefined ? {} : { status }),
+    };
     await dispatch("record-test", {
       ...command,
       id: causedId(command.id, "record-test", at),
@@ -194,9 +222,11 @@ const testDelivery =
     return { ok: view };
   };
 
-/** Partners test their own; a tool of the platform tests an airline's alert channel. */
-const testedBy = ({ principal, tenant }: Command): string | undefined =>
-  principal.surface === "system" ? alertChannelOf(tenant) : principal.clientId;
+/** Partners test their own; a tool of the platform tests the one it names, else the airline's alert channel. */
+const testedBy = ({ principal, tenant, data }: Command): string | undefined =>
+  principal.surface === "system"
+    ? ((data as { clientId?: string } | null)?.clientId ?? alertChannelOf(tenant))
+    : principal.clientId;
 
 const testMessage = (
   { id, tenant, correlationUrn, traceparent, issuedAt }: Command,

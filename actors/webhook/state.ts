@@ -122,6 +122,8 @@ export interface Message {
 
 interface DeliveryCommon {
   subscriptionId: string;
+  /** Set: told again by this replay. */
+  replayId?: string;
   eventUrn: string;
   type: string;
   caseUrn?: string;

@@ -3,10 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { setTimeout as delay } from "node:timers/promises";
 import { Ajv } from "ajv";
 import Type, { type Static } from "typebox";
+import {
+  readRawBody,
+  type Verdict,
+  verifyWebhook,
+  type WebhookSecrets,
+} from "../../schemas/webhook-signature.ts";
 import { Ledger } from "./ledger.ts";
-import { listenOnLoopback, readBody } from "./loopback-http.ts";
+import { listenOnLoopback } from "./loopback-http.ts";
 import type { SandboxPart } from "./sandbox-part.ts";
-import { type Verdict, verifyWebhook, type WebhookSecrets } from "./webhook-signature.ts";
 
 const Secrets = Type.Object(
   { current: Type.String({ minLength: 1 }), previous: Type.Optional(Type.String({ minLength: 1 })) },
@@ -33,11 +38,14 @@ const ReceiverChange = Type.Partial(
 type ReceiverChange = Static<typeof ReceiverChange>;
 const isReceiverChange = new Ajv().compile<ReceiverChange>(ReceiverChange);
 
-const bodyBytesMax = 1024 * 1024;
 const neverMs = 2 ** 31 - 1;
 
-interface Delivery extends Verdict {
+interface Delivery {
   path: string;
+  verified: boolean;
+  /** With which secret and header; or why not. */
+  by?: unknown;
+  reason?: string;
   receivedAt: string;
   eventUrn: string | null;
   eventType: string | null;
@@ -98,13 +106,18 @@ export class Receiver implements SandboxPart {
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? "/", "http://receiver");
     const path = /^\/hooks\/(.+)$/.exec(pathname)?.[1];
-    const rawBody = await readBody(request, bodyBytesMax);
+    const rawBody = await readRawBody(request);
     if (path === undefined || request.method !== "POST" || rawBody === undefined) {
       response.writeHead(404).end();
       return;
     }
     const nowMs = Date.now();
-    const verdict = verifyWebhook(request.headers, rawBody, this.#secretsFor(path), nowMs);
+    const verdict = verifyWebhook({
+      headers: request.headers,
+      rawBody,
+      secrets: this.#secretsFor(path),
+      nowMs,
+    });
     const fault = this.#takeFault(path);
     const status =
       fault === undefined
@@ -145,7 +158,7 @@ export class Receiver implements SandboxPart {
   #keep(
     path: string,
     request: IncomingMessage,
-    rawBody: string,
+    rawBody: Buffer,
     verdict: Verdict,
     status: number | null,
     nowMs: number,
@@ -170,7 +183,7 @@ export class Receiver implements SandboxPart {
       headers: Object.fromEntries(
         Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
       ),
-      body: parsed(rawBody),
+      body: parsed(rawBody.toString("utf8")),
       duplicate,
       status,
     };

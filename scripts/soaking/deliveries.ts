@@ -7,6 +7,8 @@ import type { Scope } from "../../schemas/vocabulary.ts";
 import type { Streams } from "../../streams/connection.ts";
 import type { OwnInstance } from "../benchmarks/instance.ts";
 
+import { eventFault } from "./described-events.ts";
+
 /** What may rightly happen to one case or group more than once. */
 const repeatable: ReadonlySet<string> = new Set([
   "disruption.detected",
@@ -14,8 +16,6 @@ const repeatable: ReadonlySet<string> = new Set([
   "voucher.amended",
   "wallet.card-tx",
 ]);
-
-type PublicEvent = Pick<EventRecord, "urn" | "type" | "tenant" | "case_urn" | "data">;
 
 interface Accepted {
   path: string;
@@ -33,13 +33,13 @@ export interface DeliveryCheck {
 }
 
 /** All that the stream keeps, oldest first; the same URN may stand there twice. */
-const publicEvents = async ({ manager, jetstream }: Streams): Promise<PublicEvent[]> => {
+const publicEvents = async ({ manager, jetstream }: Streams): Promise<EventRecord[]> => {
   const { state } = await manager.streams.info("EVENTS");
   if (state.messages === 0) return [];
-  const events: PublicEvent[] = [];
+  const events: EventRecord[] = [];
   const consumer = await jetstream.consumers.get("EVENTS", { deliver_policy: DeliverPolicy.All });
   for await (const message of await consumer.consume()) {
-    events.push(message.json<PublicEvent>());
+    events.push(message.json<EventRecord>());
     if (message.seq >= state.last_seq) break;
   }
   return events;
@@ -57,7 +57,10 @@ export const checkDeliveries = async (own: OwnInstance, signal: AbortSignal): Pr
   const stream = await publicEvents(own.streams);
   const accepted = await acceptedDeliveries(own.sandboxUrl, signal);
   const byUrn = new Map(stream.map((event) => [event.urn, event]));
-  const faults = told(byUrn, own, accepted);
+  const faults = [
+    ...told(byUrn, own, accepted),
+    ...[...byUrn.values()].flatMap((event) => eventFault(event) ?? []),
+  ];
   const happenings = new Map<string, number>();
   for (const { type, data, case_urn } of byUrn.values()) {
     if (repeatable.has(type)) continue;
@@ -70,7 +73,7 @@ export const checkDeliveries = async (own: OwnInstance, signal: AbortSignal): Pr
 };
 
 const told = (
-  byUrn: ReadonlyMap<string, PublicEvent>,
+  byUrn: ReadonlyMap<string, EventRecord>,
   { airlines }: OwnInstance,
   accepted: readonly Accepted[],
 ): string[] =>

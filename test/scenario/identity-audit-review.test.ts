@@ -27,6 +27,7 @@ const webhook = {
       subscriptions.push(params.data);
       return { ok: {} };
     },
+    subscription: (): Reply => ({ ok: {} }),
   },
 };
 const caseId = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS";

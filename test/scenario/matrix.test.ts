@@ -5,6 +5,7 @@ import type { Route } from "../../gateway/route.ts";
 import { takesIdempotencyKey } from "../../gateway/route.ts";
 import { allRoutes } from "../../gateway/routes/all.ts";
 import type { Page } from "../../schemas/command.ts";
+import { eventFault } from "../../scripts/soaking/described-events.ts";
 import type { Call } from "../harness/clients.ts";
 import { takesLong } from "../harness/patience.ts";
 import { badInputs } from "./matrix/bad-inputs.ts";
@@ -191,6 +192,15 @@ t.test("the matrix sees what it looks for", async (t) => {
   await sees({ airline: "QZ" }, /tells of urn:sub-case:XN/);
   await sees({ never: world.ownersUrns }, /tells of urn:passenger:XN/);
   await sees({ expects: "not-found/resource" }, /success in place of not-found/);
+});
+
+t.test("every public event is as partners are told", async (t) => {
+  const told = world.clients.events.all.filter(({ stream }) => stream === "EVENTS");
+  t.ok(new Set(told.map(({ type }) => type)).size >= 7);
+  t.strictSame(
+    told.flatMap(({ stream: _, sequence: __, ...event }) => eventFault(event) ?? []),
+    [],
+  );
 });
 
 t.test("the table of exceptions holds nothing that is not met", async (t) => {

@@ -178,10 +178,8 @@ t.test("two processes race on one entity: no increment is lost", { timeout: 100_
   );
   await untilEvents(entity, "counter.added", 51, 50_000);
   const { count, revision, version, outboxCount } = await stored(entity);
-  t.strictSame(
-    { count, revision, version, outboxCount },
-    { count: 51, revision: 52, version: 52, outboxCount: 52 },
-  );
+  t.strictSame({ count, version, outboxCount }, { count: 51, version: 52, outboxCount: 52 });
+  t.ok(revision <= 52, `in ${revision} writes: those that wait for each other are written together`);
   t.strictSame([...deciders].sort(), ["first", "second"], "both took part");
   t.equal(new Set(eventsOf(entity, "counter.added").map(({ urn }) => urn)).size, 51);
   await second.stop();

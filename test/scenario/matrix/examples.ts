@@ -82,6 +82,9 @@ export const examples: Readonly<Record<string, Example>> = {
   getMetrics: () => ({
     query: { kpi: "rooms.booked", from: `${dayFromNow(-1)}T00:00:00Z`, to: `${dayFromNow(1)}T00:00:00Z` },
   }),
+  getPartnerAvailability: () => ({
+    query: { from: `${dayFromNow(-1)}T00:00:00Z`, to: `${dayFromNow(1)}T00:00:00Z` },
+  }),
   invalidateHotels: () => ({ query: { airport: "JFK" } }),
   getReservation: ofReservation,
   getReservationVoucher: ofReservation,
@@ -195,6 +198,7 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { templateId: "voucher-issued", ...reason },
   }),
   listRevocations: bare,
+  listWebhookDeliveries: ({ xn }) => ({ query: { caseUrn: xn.caseUrn } }),
   revokeAccess: () => ({ body: { subject: "a-lost-account", ...reason } }),
   liftRevocation: ({ spare }) => ({ params: { revocationUrn: spare.revocation } }),
 
@@ -210,7 +214,32 @@ export const examples: Readonly<Record<string, Example>> = {
   pushDisruption: () => ({ body: smallFlight("XN", "pushed", 1) }),
   getPartnerCase: ofCase,
   listPartnerCases: bare,
+  listPartnerPassengers: ofCase,
+  listPartnerServices: ofCase,
+  getPartnerBooking: ({ xn }) => ({ params: { bookingUrn: xn.bookingUrn } }),
+  getPartnerVoucher: ({ xn }) => ({ params: { voucherUrn: xn.voucherUrn } }),
+  listPassengerCases: ({ xn }) => ({ params: { passengerUrn: xn.passengerUrn } }),
+  listPassengerVouchers: ({ xn }) => ({ params: { passengerUrn: xn.passengerUrn } }),
+  listPartnerPolicies: bare,
+  getPartnerMetrics: () => ({
+    query: { kpi: "cases.opened", from: `${dayFromNow(-1)}T00:00:00Z`, to: `${dayFromNow(1)}T00:00:00Z` },
+  }),
+  listDisruptions: bare,
+  amendManifest: ({ spare }) => ({
+    params: { caseUrn: spare.amendable.caseUrn },
+    body: {
+      decidedAt: `${dayFromNow(-1)}T20:00:00Z`,
+      passengers: [{ pnr: "LATE01", lastName: "Hopper", cabinClass: "ECONOMY" }],
+    },
+  }),
+  requestPriority: ({ spare }) => ({
+    params: { caseUrn: spare.amendable.caseUrn },
+    body: { groupIds: [spare.amendable.groupId], reason: "REDUCED_MOBILITY" },
+  }),
   testWebhook: bare,
+  listMyWebhookDeliveries: bare,
+  replayEvents: ({ spare }) => ({ query: { since: spare.replay.since } }),
+  getReplay: ({ spare }) => ({ params: { replayUrn: spare.replay.urn } }),
 
   issueAccessToken: ({ clients, xn }) => ({
     body: {
@@ -222,6 +251,9 @@ export const examples: Readonly<Record<string, Example>> = {
   }),
   showKeySet: bare,
   showKeySetOfSurface: () => ({ params: { file: "partner.json" } }),
+  showWebhookDescription: bare,
+  showWebhookSignatureModule: bare,
+  showWebhookTestVectors: bare,
   showDescription: () => ({ params: { surface: "operator" } }),
   reportLiveness: bare,
   reportReadiness: bare,

@@ -29,7 +29,20 @@ const anotherCase =
   };
 
 /** A case gets no more groups while nobody amends its manifest: a copy of one stands for those to come. */
-const anotherGroup: Add = async ({ clients, xn }) => {
+/** With passengers of their own, whose URNs are in another order than those of their groups. */
+const anotherGroup: Add = (world) =>
+  copyOfGroup(world, (group) => ({
+    ...group,
+    passengers: group.passengers.map((passenger: Document) => ({
+      ...passenger,
+      urn: `urn:passenger:XN-${ulid().split("").reverse().join("")}`,
+    })),
+  }));
+
+const anotherVoucher: Add = (world) =>
+  copyOfGroup(world, (group) => ({ ...group, voucher: { ...group.voucher, voucherId: `XN-${ulid()}` } }));
+
+const copyOfGroup = async ({ clients, xn }: World, changed: (group: Document) => Document): Promise<void> => {
   const groups = clients.documents.tenant("XN").collection<Document>("subCases");
   const found = await groups.findOne({ _id: idOf(xn.subCaseUrn) as never });
   const id = ulid();
@@ -37,7 +50,7 @@ const anotherGroup: Add = async ({ clients, xn }) => {
   const [candidate] = found?.assignment.candidates ?? [];
   const candidates = [{ ...candidate, hotelUrn: `urn:hotel:walk-${id}` }];
   await groups.insertOne({
-    ...found,
+    ...changed(found as Document),
     _id: `XN-${id}` as never,
     subCaseId: `XN-${id}`,
     groupId: id,
@@ -47,6 +60,14 @@ const anotherGroup: Add = async ({ clients, xn }) => {
   });
 };
 
+/** Stranded once more: the same booking reference and name are the same person. */
+const theSameIn: Add = async ({ clients, xn }, n) => {
+  const body = smallFlight("XN", "tonight", 3);
+  const externalEventId = `XN-again-${ulid()}-${n}`;
+  const { caseUrn } = (await clients.pushed(xn.airline, { ...body, externalEventId })).body;
+  await clients.events.untilCount("case.opened", 1, { caseUrn });
+};
+
 const anotherDemand: Add = async (world) =>
   world.clients.call("requestDemand", {
     token: await admin(world),
@@ -54,13 +75,16 @@ const anotherDemand: Add = async (world) =>
     body: { type: "INCREMENTAL", roomsRequested: 1 },
   });
 
-const anotherPolicy: Add = async (world, n) => {
-  const token = await admin(world);
-  const airport = ["BOS", "SEA", "DEN", "ORD", "ATL", "DFW", "PHX", "LAS"][n] ?? "";
-  const body = { name: `Walk ${n}`, context: { airport }, tiers: ["CREW"] };
-  const { urn } = (await world.clients.call<{ urn: string }>("createPolicy", { token, body })).body;
-  await world.clients.call("activatePolicy", { token, params: { policyUrn: urn } });
-};
+/** @param tier of each list another one: the same context twice would put the first one out of force */
+const anotherPolicy =
+  (tier: string): Add =>
+  async (world, n) => {
+    const token = await admin(world);
+    const airport = ["BOS", "SEA", "DEN", "ORD", "ATL", "DFW", "PHX", "LAS"][n] ?? "";
+    const body = { name: `Walk ${n}`, context: { airport }, tiers: [tier] };
+    const { urn } = (await world.clients.call<{ urn: string }>("createPolicy", { token, body })).body;
+    await world.clients.call("activatePolicy", { token, params: { policyUrn: urn } });
+  };
 
 const anotherFreeze: Add = async (world) =>
   world.clients.call("freezeDemand", {
@@ -112,10 +136,32 @@ const anotherRide: Add = async (world, n) =>
     body: rideBody(world.spare.driven.reservationUrn, n),
   });
 
+/** Copies of one delivery, of the case that the walk looks at: what the world tells by itself comes when it comes. */
+const anotherDelivery: Add = async ({ clients, xn }) => {
+  const tenant = clients.documents.tenant("XN");
+  const { clientId } = xn.airline.partners[0] ?? {};
+  const subscription = await tenant.collection<Document>("subscriptions").findOne({ clientId });
+  const id = `XN-${ulid()}`;
+  const at = new Date();
+  const attempts = [{ attempt: 1, at, latencyMs: 5, status: 200 }];
+  await tenant.collection<Document>("deliveries").insertOne({
+    ...{ _id: id as never, subscriptionId: String(subscription?._id), eventUrn: `urn:event:${id}` },
+    ...{ type: "case.amended", caseUrn: xn.caseUrn, correlationUrn: `urn:correlation:${id}`, sequence: 1 },
+    ...{ createdAt: at, settledAt: at, status: "DELIVERED", attempts },
+    ...{ schemaVersion: 1, version: 1, revision: 1, handled: [], outbox: [] },
+  });
+};
+
 /** One for each list; a list without its line fails the matrix. */
 export const adds: Readonly<Record<string, Add>> = {
   listCases: anotherCase("JFK", "case.opened"),
   listPartnerCases: anotherCase("JFK", "case.opened"),
+  listPartnerPassengers: anotherGroup,
+  listPartnerServices: anotherGroup,
+  listPassengerCases: theSameIn,
+  listPassengerVouchers: anotherVoucher,
+  listPartnerPolicies: anotherPolicy("FIRST"),
+  listDisruptions: anotherCase("JFK", "case.opened"),
   listManualReview: anotherCase("LHR", "review.opened"),
   listReviewItems: anotherCase("LHR", "review.opened"),
   getManifest: anotherGroup,
@@ -129,7 +175,7 @@ export const adds: Readonly<Record<string, Add>> = {
   getCaseAudit: anotherDemand,
   getEntityAudit: anotherDemand,
   searchAudit: anotherDemand,
-  listActivePolicies: anotherPolicy,
+  listActivePolicies: anotherPolicy("CREW"),
   listContracts: async (world, n) =>
     world.clients.call("putContract", { token: await admin(world), body: contractBody("JFK", `Walk ${n}`) }),
   listRevocations: async (world, n) =>
@@ -140,6 +186,8 @@ export const adds: Readonly<Record<string, Add>> = {
   listMyNotifications: anotherMessage,
   listNotifications: anotherMessage,
   listSegments: anotherRide,
+  listWebhookDeliveries: anotherDelivery,
+  listMyWebhookDeliveries: anotherDelivery,
 };
 
 const nameOf = (item: unknown): string => {

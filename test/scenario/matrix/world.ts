@@ -7,6 +7,7 @@ import type { Page } from "../../../schemas/command.ts";
 import type { ContractView } from "../../../schemas/contract.ts";
 import type { DemandView } from "../../../schemas/demand.ts";
 import type { PolicyView } from "../../../schemas/policy.ts";
+import type { ReservationDetail } from "../../../schemas/reservation.ts";
 import type { RevocationView } from "../../../schemas/revocation.ts";
 import type { SegmentView } from "../../../schemas/transport.ts";
 import type { WaveView } from "../../../schemas/wave.ts";
@@ -24,6 +25,7 @@ export interface Belongings {
   passengerUrn: string;
   reservationUrn: string;
   bookingUrn: string;
+  voucherUrn: string;
   waveUrn: string;
   policyUrn: string;
   demandUrn: string;
@@ -60,6 +62,10 @@ export interface World {
       mergeable: readonly [string, string];
     };
     handheld: { caseUrn: string; groupId: string };
+    /** A case whose only group is held. */
+    amendable: { caseUrn: string; groupId: string };
+    /** Of the partner's own events, from this one on. */
+    replay: { urn: string; since: string };
     desk: ReviewDesk;
     /** A drill, whose vendors drive people, and three rides of its only group. */
     driven: {
@@ -139,13 +145,18 @@ const withinReach = async (
   const body = { subject: `nobody-${airline.code}`, reason: "Lost" };
   const revoked = await clients.call<RevocationView>("revokeAccess", { token: admin, body });
   const [group] = seen.passengerGroups;
+  const reservationUrn = seen.reservations[0]?.urn ?? "";
+  const { voucher } = (
+    await clients.call<ReservationDetail>("getReservation", { token: admin, params: { reservationUrn } })
+  ).body;
   return {
     airline,
     caseUrn,
     subCaseUrn: group?.subCaseUrn ?? "",
     passengerUrn: group?.passengers[0]?.urn ?? "",
-    reservationUrn: seen.reservations[0]?.urn ?? "",
+    reservationUrn,
     bookingUrn: seen.reservations[0]?.bookingUrn ?? "",
+    voucherUrn: voucher?.urn ?? "",
     waveUrn: seen.wave?.urn ?? "",
     policyUrn: policies.body.items[0]?.urn ?? "",
     demandUrn: `urn:demand:${clients.events.of("demand.requested", caseUrn)[0]?.data.demandId}`,
@@ -224,6 +235,7 @@ export const openWorld = async (t: Test): Promise<World> => {
     push(xn, "stranded-c", 1, "LHR"),
     push(xn, "regroup", 4, "LHR"),
     push(xn, "by-desk", 1, "LHR"),
+    push(xn, "amendable", 1, "LHR"),
   ]);
   const foreign = await push(qz, "tonight", 1);
   for (const [{ caseUrn }, groups] of [
@@ -291,7 +303,12 @@ export const openWorld = async (t: Test): Promise<World> => {
     token: admin,
     body: { airport: freezable(), reason: "Fog" },
   });
-  const [, , , regrouped, byDesk] = await Promise.all(
+  const [{ urn: since = "" } = {}] = events.of("case.opened", tonight.caseUrn);
+  const replay = await clients.call<{ urn: string }>("replayEvents", {
+    token: await clients.partnerToken(xn),
+    query: { since },
+  });
+  const [, , , regrouped, byDesk, amendable] = await Promise.all(
     stranded.map(async ({ caseUrn }) => (await read(caseUrn)).body),
   );
   const seen = (await read(tonight.caseUrn)).body;
@@ -315,7 +332,9 @@ export const openWorld = async (t: Test): Promise<World> => {
       regroup: regroupOf(regrouped as CaseView),
       desk: await openReviewDesk(clients),
       driven: await drillOf(clients, admin),
+      replay: { urn: replay.body.urn, since },
       handheld: { caseUrn: byDesk?.urn ?? "", groupId: byDesk?.passengerGroups[0]?.groupId ?? "" },
+      amendable: { caseUrn: amendable?.urn ?? "", groupId: amendable?.passengerGroups[0]?.groupId ?? "" },
     },
     freezable,
     sessions: { owner, decliner, otherCase, closedCase, foreign: foreignSession },

@@ -1,5 +1,4 @@
 // The rules of subscriptions and of deliveries, with the schedule that these follow: all pure.
-
 import t, { type Test } from "tap";
 import type { Received } from "../../../actors/runtime/decider.ts";
 import type { ActorContext, CommandFunction } from "../../../actors/runtime/host.ts";
@@ -160,11 +159,14 @@ t.test("pausing, and resuming by a successful test alone", async (t) => {
     delivered,
     status: delivered ? 200 : 500,
     at: when.toISOString(),
+    url: input.url,
   });
   const failed = subscriptionAfter(paused, command("record-test", tested(false, later(1000))));
   t.match(failed.state, { status: "PAUSED", lastTest: { delivered: false, status: 500 } });
   const early = subscriptionAfter(paused, command("record-test", tested(true, later(-1))));
   t.equal(early.state.status, "PAUSED", "a test begun before the pause proves nothing");
+  const former = command("record-test", { ...tested(true, later(1000)), url: "https://old.example/" });
+  t.equal(decide(paused, former).length, 1, "nor one at a former target");
   const resumed = subscriptionAfter(paused, command("record-test", tested(true, later(1000)), later(2000)));
   t.match(resumed.state, { status: "ACTIVE", resumedAt: later(2000), lastTest: { delivered: true } });
   t.notOk("pausedAt" in resumed.state || "pauseReason" in resumed.state);

@@ -1,13 +1,14 @@
 // What a partner receives and when: the message and its signature, the retry schedule, and what is kept of an answer.
 import { createHmac } from "node:crypto";
 import t from "tap";
-import { excerptOf, headersOf, messageOf, signatureOf } from "../../../actors/webhook/message.ts";
+import { excerptOf, headersOf, messageOf } from "../../../actors/webhook/message.ts";
 import {
   attemptsMax,
   nextAttemptAt,
   parseRetryAfter,
   retryDelaysMs,
 } from "../../../actors/webhook/schedule.ts";
+import { signatureOf } from "../../../schemas/webhook-signature.ts";
 import { dayMs, event, later, now } from "./offer-ready.ts";
 
 const message = messageOf(event);

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import t, { type Test } from "tap";
 import { systemClock } from "../../../actors/runtime/clock.ts";
+import { systemResolve } from "../../../actors/webhook/connector.ts";
 import { createSender, Interrupted, type SenderOptions } from "../../../actors/webhook/effects.ts";
 import { classify, targetFault } from "../../../actors/webhook/target.ts";
 
@@ -63,6 +64,14 @@ t.test("URLs", async (t) => {
     t.equal(targetFault(url, { allowLoopback: false }) === undefined, production, `${url} in production`);
     t.equal(targetFault(url, { allowLoopback: true }) === undefined, development, `${url} in development`);
   }
+});
+
+t.test("localhost is no name server's business", async (t) => {
+  for (const name of ["localhost", "LOCALHOST.", "hooks.localhost"])
+    t.same(await systemResolve(name), [
+      { address: "127.0.0.1", family: 4 },
+      { address: "::1", family: 6 },
+    ]);
 });
 
 const listen = async (t: Test, server: Server): Promise<number> => {
