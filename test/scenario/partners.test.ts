@@ -263,7 +263,13 @@ t.test(
     t.match(words, new URL(receiver.url).host);
     for (const secret of [...secrets, "hidden"])
       t.notOk(words.includes(secret), "no secret, no whole address");
-    t.match(await ofDock("show"), {
+    // Its own answer comes a moment after the mail.
+    const shown = await night.eventually(
+      "the mail is noted",
+      () => ofDock("show"),
+      ({ json }) => JSON.stringify(json).includes('"SENT"'),
+    );
+    t.match(shown, {
       json: {
         webhook: { status: "PAUSED", pauseReason: "DELIVERY_EXHAUSTED" },
         contactTold: { template: "webhook-paused", status: "SENT" },
