@@ -263,12 +263,8 @@ t.test(
     t.match(words, new URL(receiver.url).host);
     for (const secret of [...secrets, "hidden"])
       t.notOk(words.includes(secret), "no secret, no whole address");
-    // Its own answer comes a moment after the mail.
-    const shown = await night.eventually(
-      "the mail is noted",
-      () => ofDock("show"),
-      ({ json }) => JSON.stringify(json).includes('"SENT"'),
-    );
+    const isNoted = ({ json }: { json: unknown }) => JSON.stringify(json).includes('"SENT"');
+    const shown = await night.eventually("the mail is noted", () => ofDock("show"), isNoted);
     t.match(shown, {
       json: {
         webhook: { status: "PAUSED", pauseReason: "DELIVERY_EXHAUSTED" },
