@@ -13,8 +13,8 @@ interface Kept {
   reservation: ReservationView | undefined;
 }
 
-/** A few kilobytes each; more than an airport's worst night has groups. */
-const viewsMax = 4000;
+/** A few kilobytes each; the largest manifest that is taken, and the rest of an airport's worst night beside it. */
+const viewsMax = 12_000;
 
 /** A lock may have lapsed since, and its timer not have come by. */
 const asOf = (now: Date, kept: Kept): Kept => {
@@ -24,10 +24,12 @@ const asOf = (now: Date, kept: Kept): Kept => {
 };
 
 export class CaseViews {
-  readonly #kept = new LRUCache<string, Kept>({ max: viewsMax });
+  readonly #kept: LRUCache<string, Kept>;
   readonly #schemaVersion: number;
 
-  constructor(schemaVersion: number) {
+  /** @param max groups that are kept; a case of more is read in part each time, and shown whole */
+  constructor(schemaVersion: number, max = viewsMax) {
+    this.#kept = new LRUCache({ max });
     this.#schemaVersion = schemaVersion;
   }
 
@@ -37,15 +39,21 @@ export class CaseViews {
       .find({ caseId }, { projection: { revision: 1 } })
       .sort({ _id: 1 })
       .toArray();
-    const changed = heads.filter(({ _id, revision }) => this.#kept.get(String(_id))?.revision !== revision);
-    const fresh = new Map<string, Kept>();
+    // Taken out before anything is read: what is kept then may push others of this case out.
+    const views = new Map<string, Kept>();
+    const changed: unknown[] = [];
+    for (const { _id, revision } of heads) {
+      const kept = this.#kept.get(String(_id));
+      if (kept !== undefined && kept.revision === revision) views.set(String(_id), kept);
+      else changed.push(_id);
+    }
     if (changed.length > 0) {
-      const ids = changed.map(({ _id }) => _id);
+      const ids = changed as never[];
       const found = collection.find({ _id: { $in: ids } }, { projection: { handled: 0, outbox: 0 } });
-      for await (const document of found) fresh.set(String(document._id), this.#keep(document, now));
+      for await (const document of found) views.set(String(document._id), this.#keep(document, now));
     }
     return heads.flatMap(({ _id }) => {
-      const kept = fresh.get(String(_id)) ?? this.#kept.get(String(_id));
+      const kept = views.get(String(_id));
       return kept === undefined ? [] : [asOf(now, kept)];
     });
   }

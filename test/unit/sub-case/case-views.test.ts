@@ -43,3 +43,10 @@ t.test("a read shows what stands, however often it was read before", async (t) =
     "another process sees the same",
   );
 });
+
+t.test("a case of more groups than are kept is shown whole", async (t) => {
+  await stand("E");
+  const views = new CaseViews(1, 2);
+  const all = ["A LOCAL_RESIDENT", "D PENDING", "E PENDING"];
+  for (const time of ["first", "second", "third"]) t.strictSame(await statuses(views), all, time);
+});
