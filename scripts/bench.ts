@@ -10,12 +10,14 @@ import { memory } from "./benchmarks/memory.ts";
 import { pipeline } from "./benchmarks/pipeline.ts";
 import { loadAverage } from "./benchmarks/process-figures.ts";
 import { push } from "./benchmarks/push.ts";
+import { pushes } from "./benchmarks/pushes.ts";
 import { read } from "./benchmarks/read.ts";
 import { webhooks } from "./benchmarks/webhooks.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
 const benchmarks: Record<string, Benchmark> = {
   push,
+  pushes,
   memory,
   read,
   gateway,
