@@ -131,8 +131,7 @@ class OpenChannel implements Channel {
       pingInterval: pingIntervalMs,
       pingTimeout: pingTimeoutMs,
       connectTimeout: connectTimeoutMs,
-      allowRequest: ({ headers: { origin } }, decide) =>
-        decide(null, origin === undefined || origin === "" || parts.origins.has(origin)),
+      allowRequest: ({ headers: { origin } }, decide) => decide(null, this.#admits(origin)),
     });
     this.#io.use((socket, next) => void this.#admit(socket, next));
     this.#io.on("connection", (socket) => this.#take(socket));
@@ -153,9 +152,8 @@ class OpenChannel implements Channel {
   readonly attach = (app: TemplatedApp): void => {
     this.#app = app;
     this.#attached = attach(this.#io, app, {
-      onConnection: (end) => {
+      onConnection: () => {
         this.#connections++;
-        if (this.#connections > connectionsMax || this.#closing) end(tryLaterCode, "try again later");
         return () => {
           this.#connections--;
         };
@@ -172,6 +170,11 @@ class OpenChannel implements Channel {
     await this.#presence.stop();
     this.#fanout.close();
     this.#attached?.close();
+  }
+
+  #admits(origin: string | undefined): boolean {
+    const isOurs = origin === undefined || origin === "" || this.#parts.origins.has(origin);
+    return isOurs && this.#connections < connectionsMax && !this.#closing;
   }
 
   /** Runs at every handshake, a resumption's too. */

@@ -17,6 +17,7 @@ interface EngineSocket {
   transport: { socket?: WebSocket<unknown> };
   request: unknown;
   on(event: "packet" | "close", hear: () => void): void;
+  off(event: "close", hear: () => void): void;
   close(): void;
 }
 interface Engine {
@@ -58,7 +59,7 @@ export interface Attached {
 
 export interface AttachHears {
   /** Of every connection, before it has shown who it is. @returns what to do when it is gone */
-  onConnection(end: (code: number, reason: string) => void): () => void;
+  onConnection(): () => void;
   /** Of whatever it sends; false: it is closed. */
   onPacket(connection: object): boolean;
 }
@@ -73,8 +74,7 @@ export const attach = (io: Server, app: TemplatedApp, hears: AttachHears): Attac
     engine.on("connection", (conn) => {
       // Nobody asks for the request any more, and it is most of what an idle connection would hold.
       conn.request = null;
-      const onGone = hears.onConnection((code, reason) => endRaw(conn, code, reason));
-      conn.on("close", onGone);
+      conn.on("close", hears.onConnection());
       conn.on("packet", () => {
         if (!hears.onPacket(conn)) endRaw(conn, 1008, "too many messages");
       });
@@ -128,13 +128,15 @@ export class Wire {
       const done = (taken: boolean): void => {
         clearTimeout(timer);
         drained.delete(socket);
+        this.#conn.off("close", onClose);
         settle(taken);
       };
+      const onClose = (): void => done(true);
       const timer = setTimeout(done, withinMs, false);
       drained.set(socket, () => {
         if (this.keepsUp()) done(true);
       });
-      this.#conn.on("close", () => done(true));
+      this.#conn.on("close", onClose);
     });
   }
 

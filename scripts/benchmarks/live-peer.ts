@@ -18,6 +18,26 @@ io.on("connection", (socket) => {
     acknowledge({ ok: true });
   });
 });
+/** As the live channel gathers them: one for a case and 100 ms. */
+const changed = new Map<string, unknown[]>();
+const update = (caseUrn: string, subCase: unknown): void => {
+  const subCases = changed.get(caseUrn);
+  if (subCases !== undefined) return void subCases.push(subCase);
+  changed.set(caseUrn, [subCase]);
+  setTimeout(() => {
+    const gathered = changed.get(caseUrn) ?? [];
+    changed.delete(caseUrn);
+    const occurredAt = new Date().toISOString();
+    const payload = {
+      caseUrn,
+      status: "OPEN",
+      occurredAt,
+      subCases: gathered,
+      subCasesChanged: gathered.length,
+    };
+    io.to(caseUrn).emit("case:updated", payload);
+  }, 100);
+};
 const streams = await openStreams(NATS_URL, "live-peer");
 await follow(streams, {
   stream: "INTERNAL",
@@ -27,6 +47,7 @@ await follow(streams, {
     const { data } = message.json() as EventRecord;
     const { subCaseUrn, caseUrn, groupId, status, lockedBy } = data;
     io.to(String(caseUrn)).emit("subcase:state-changed", { subCaseUrn, caseUrn, groupId, status, lockedBy });
+    update(String(caseUrn), { subCaseUrn, groupId, status });
   },
 });
 stopWithParent(() => process.exit(0));

@@ -35,7 +35,7 @@ interface Measured {
   sockets: number;
   p50Ms: number;
   p99Ms: number;
-  /** Of the server's processor time, for each event at each socket; with what it tells beside them. */
+  /** Of the server's processor time, for each event at each socket: two messages. */
   cpuMicroseconds: number;
   /** The same of case:updated, which waits for its window of 100 ms. */
   updatedP50Ms?: number;
@@ -236,7 +236,7 @@ const textOf = ({ measured, releasedMs, idleSocketBytes }: Figures): string =>
           [server, sockets, p50Ms, p99Ms, cpuMicroseconds, updatedP50Ms, updatedP99Ms].map(String),
       ),
     ),
-    "Both broadcast subcase:state-changed; ours tells a case:updated beside it, once per window of 100 ms.",
+    "Both broadcast subcase:state-changed at once and a case:updated for each 100 ms; CPU is of both messages together.",
     `A holder's last socket is cut → ${watchers} watchers hear that the lock is free: p50 ${releasedMs.p50} ms, p99 ${releasedMs.p99} ms.`,
     `An idle socket: ${(idleSocketBytes.stopover / 1024).toFixed(1)} KiB, of plain Socket.IO ${(idleSocketBytes.socketIo / 1024).toFixed(1)} KiB.`,
   ].join("\n");

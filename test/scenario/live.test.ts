@@ -5,7 +5,7 @@ import type { ManifestItem } from "../../schemas/case.ts";
 import { operatorEvents } from "../../schemas/live.ts";
 import { publishLoggedOut } from "../../scripts/embedded/issuer/logged-out.ts";
 import type { Membership } from "../../scripts/embedded/issuer/users.ts";
-import { connectRaw, type LiveClient, type Refusal } from "../../scripts/soaking/live-client.ts";
+import { connectRaw, type LiveClient } from "../../scripts/soaking/live-client.ts";
 import { Crowd } from "../../scripts/soaking/live-crowd.ts";
 import { entriesOf, untold, wrongIn } from "../../scripts/soaking/live-told.ts";
 import { randomFrom } from "../../scripts/soaking/scenario.ts";
@@ -27,9 +27,7 @@ const elsewhere = await push("elsewhere", xn, "LAX");
 await settled(quiet);
 let flights = 0;
 /** It never says who it is. */
-const mute = connectRaw({ baseUrl: first, token: undefined, silent: true }).catch(
-  (error: Refusal) => error.closed,
-);
+const mute = connectRaw({ baseUrl: first, token: undefined, silent: true }).catch(({ closed }) => closed);
 
 for (const [name, connect] of liveClients)
   t.test(name, async (t) => {
@@ -102,6 +100,11 @@ for (const [name, connect] of liveClients)
       const token = await operator("ana");
       const wall = await enter(connect, { baseUrl: second, token });
       const answer = await wall.ask("subscribe", { airport: "JFK" });
+      const foreignWall = await enter(connect, {
+        baseUrl: first,
+        token: await operator("quinn", "ADMIN", undefined, qz),
+      });
+      await foreignWall.ask("subscribe", { airport: "JFK" });
       t.ok((answer.cases as { caseUrn: string }[]).some(({ caseUrn }) => caseUrn === quiet));
       await night.control({ sendwell: { failNext: [{ operation: "send", kind: "unavailable", times: 1 }] } });
       const caseUrn = await push(`told-${flights++}`);
@@ -140,6 +143,11 @@ for (const [name, connect] of liveClients)
           .map(({ status }) => status);
         t.match(states.join(), /^PROCESSING,OFFER_READY/, "each transition, once");
       }
+      t.strictSame(
+        foreignWall.events.filter(({ payload }) => payload.caseUrn === caseUrn),
+        [],
+        "another airline's wall hears nothing of it",
+      );
       t.notOk(
         wall.events.some(({ event }) => event.startsWith("graph:")),
         "steps go to who watches the case",
@@ -155,6 +163,7 @@ for (const [name, connect] of liveClients)
       client.drop();
       again.drop();
       wall.drop();
+      foreignWall.drop();
     });
 
     t.test("comes back to another gateway, or to one that has begun anew, and lacks nothing", async (t) => {

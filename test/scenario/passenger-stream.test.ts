@@ -193,11 +193,13 @@ const exchange = async (token: string, at: { host?: string; baseUrl?: string } =
   return { ...told.body, status: told.status, cookie: String(told.headers["set-cookie"] ?? "") };
 };
 /** Of the newest e-mail that a booking was sent. */
+const mailsTo = async (pnr: string) =>
+  (await night.ledger("sendwell")).entries.filter(
+    ({ details }) => details.to === `${pnr.toLowerCase()}@example.com`,
+  );
 const linkTo = async (pnr: string): Promise<string> => {
-  const { entries } = await night.ledger("sendwell");
-  const mails = entries.filter(({ details }) => details.to === `${pnr.toLowerCase()}@example.com`);
-  const [, token = ""] =
-    /https:[^\s"<]+\?token=([A-Z]{2}-[\w-]{43})/.exec(String(mails.at(-1)?.details.body)) ?? [];
+  const body = String((await mailsTo(pnr)).at(-1)?.details.body);
+  const [, token = ""] = /https:[^\s"<]+\?token=([A-Z]{2}-[\w-]{43})/.exec(body) ?? [];
   return token;
 };
 const linkOf = (i: number): Promise<string> => linkTo(travellerOf(i).pnr);
@@ -257,7 +259,7 @@ t.test("the link in a message logs its reader in, once", async (t) => {
 });
 
 t.test("a message that is sent again has the link that it had", async (t) => {
-  const before = new Set((await night.ledger("sendwell")).entries.map(({ id }) => id));
+  const before = (await mailsTo(travellerOf(4).pnr)).length;
   await night.control({
     sendwell: { latencyMs: 0, failNext: [{ operation: "send", kind: "error", times: 2 }] },
   });
@@ -265,10 +267,10 @@ t.test("a message that is sent again has the link that it had", async (t) => {
   const body = { templateId: "voucher-issued", groupIds: [me.groupId], reason: "Lost it" };
   await night.call("sendNotification", { token: supervisor, params: { caseUrn }, body });
   await pageOf(4).until("notification.sent", ({ template }) => template === "voucher-issued");
-  const { entries, requests } = await night.ledger("sendwell");
+  const { requests } = await night.ledger("sendwell");
   const sends = requests.filter(({ operation }) => operation === "send");
   t.ok(sends.filter(({ status }) => status === 500).length >= 1, "it was sent more than once");
-  t.equal(entries.filter(({ id }) => !before.has(id)).length, 1);
+  t.equal((await mailsTo(travellerOf(4).pnr)).length, before + 1);
   t.equal((await exchange(await linkOf(4))).status, 200);
 });
 
