@@ -16,7 +16,7 @@ export const loginAttemptSettings = {
   ),
   LOGIN_LINKS_ADDRESS: attempts(
     "20/15m",
-    "Links to log in with that were refused (used, expired, guessed) to one client address in any such time.",
+    "Links to log in with that nobody was ever sent, from one client address in any such time.",
   ),
 };
 

@@ -151,7 +151,8 @@ const channelOf = async (
   if (live === undefined || channel === undefined) return undefined;
   const origins = new Set([...config.CORS_ORIGINS.split(","), new URL(config.BASE_URL).origin]);
   const beatMs = config.LIVE_BEAT_MS;
-  const wiring = { dispatch, verify, tellProblem, origins, beatMs };
+  const leaseMs = config.LOCK_LEASE_MS;
+  const wiring = { dispatch, verify, tellProblem, origins, beatMs, leaseMs };
   return openChannel({ ...channel, ...wiring, live, tenants, revocations, now, log });
 };
 

@@ -2,7 +2,15 @@
 import Type, { type Static, type TObject } from "typebox";
 import { CaseKind } from "./drill.ts";
 import { Urn } from "./urn.ts";
-import { AirportCode, caseStatuses, channels, GroupId, subCaseStatuses, Timestamp } from "./vocabulary.ts";
+import {
+  AirportCode,
+  caseStatuses,
+  channels,
+  GroupId,
+  reservationStatuses,
+  subCaseStatuses,
+  Timestamp,
+} from "./vocabulary.ts";
 
 /** Sub-cases that one case:updated names; of more it tells how many there were. */
 export const namedSubCasesMax = 50;
@@ -11,6 +19,13 @@ export const namedWatchersMax = 100;
 
 const kind = Type.Optional(CaseKind);
 const SubCaseStatusField = Type.Enum([...subCaseStatuses]);
+const ReservationStatusField = Type.Optional(
+  Type.Enum([...reservationStatuses], {
+    examples: ["CHECKED_IN"],
+    description:
+      "Of its room, where a change of state is told; absent: it has none, or its lock alone has changed.",
+  }),
+);
 const LockedBy = Type.Union([Type.String(), Type.Null()], {
   examples: [null],
   description: "User URN of the operator who holds its lock; null: nobody.",
@@ -21,7 +36,12 @@ export const CaseUpdated = Type.Object({
   status: Type.Enum([...caseStatuses]),
   occurredAt: Type.String({ ...Timestamp, description: "Of the last change that it tells of." }),
   subCases: Type.Array(
-    Type.Object({ subCaseUrn: Urn("sub-case"), groupId: GroupId, status: SubCaseStatusField }),
+    Type.Object({
+      subCaseUrn: Urn("sub-case"),
+      groupId: GroupId,
+      status: SubCaseStatusField,
+      reservationStatus: ReservationStatusField,
+    }),
     { maxItems: namedSubCasesMax, description: "Which groups have changed, and to what." },
   ),
   subCasesChanged: Type.Integer({
@@ -58,12 +78,14 @@ export const operatorEvents = {
     payload: CaseUpdated,
   },
   "subcase:state-changed": {
-    summary: "A group has come to another state, or its lock was taken, renewed, given back or has lapsed.",
+    summary:
+      "A group has come to another state, its guests have come, gone or not been seen at the hotel, or its lock was taken, renewed, given back or has lapsed.",
     payload: Type.Object({
       subCaseUrn: Urn("sub-case"),
       caseUrn: Urn("case"),
       groupId: GroupId,
       status: SubCaseStatusField,
+      reservationStatus: ReservationStatusField,
       lockedBy: LockedBy,
       kind,
     }),

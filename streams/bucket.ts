@@ -13,12 +13,19 @@ export interface BucketOptions {
   ttlMs?: number;
 }
 
+/** It stays in the bucket for ever, so that whoever was away learns of the removal. */
+export interface RemovalMark {
+  /** By the server's clock. */
+  at: Date;
+  revision: number;
+}
+
 /** Who is told of what a bucket holds. */
 export interface BucketWatcher<Value> {
   /** @param putAt by the server's clock; never earlier than that of the value told before */
   onValue(key: string, value: Value, putAt: Date): void;
-  /** Of an entry that was removed, which may never have been told of; one that aged out is not told. */
-  onRemoved?(key: string): void;
+  /** Of an entry that was removed, which may never have been told of; one that aged out is not told. @param mark what is left of it */
+  onRemoved?(key: string, mark: RemovalMark): void;
   /** Of an entry that is no JSON, or that `onValue` threw for. */
   onUnreadable(key: string, error: unknown): void;
   /** The watch has ended and was not closed, or could not be begun anew: nothing is heard of until a later try succeeds. */
@@ -67,7 +74,8 @@ const readBucket = async <Value>(
     for await (const message of messages) {
       const key = message.subject.slice(prefix.length);
       try {
-        if (message.headers?.has(deletionHeader)) onRemoved?.(key);
+        if (message.headers?.has(deletionHeader))
+          onRemoved?.(key, { at: message.time, revision: message.seq });
         else onValue(key, message.json<Value>(), message.time);
       } catch (error) {
         onUnreadable(key, error);
@@ -137,6 +145,16 @@ export const watchBucket = async <Value>(
       reading?.stop();
     },
   };
+};
+
+/** Takes the mark of a removal out of a bucket, and nothing that was put under its key since. */
+export const takeMark = async (
+  streams: Streams,
+  name: string,
+  key: string,
+  { revision }: RemovalMark,
+): Promise<void> => {
+  await streams.manager.streams.purge(`KV_${name}`, { filter: `$KV.${name}.${key}`, seq: revision + 1 });
 };
 
 type Decision<Value> = Value | null | undefined;

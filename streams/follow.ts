@@ -64,6 +64,8 @@ class Follower implements FollowedStream {
   readonly #stopping = new AbortController();
   #beginning = 0;
   #position = 0;
+  /** Once all of before is seen, in whichever reading that is. */
+  readonly #primed = Promise.withResolvers<void>();
   #messages: ConsumerMessages | undefined;
   #kept: Promise<void> = Promise.resolve();
 
@@ -83,11 +85,10 @@ class Follower implements FollowedStream {
   async start(): Promise<void> {
     this.#beginning = await this.#begin();
     this.#position = this.#beginning;
-    const primed = Promise.withResolvers<void>();
-    const reading = await this.#read(primed.resolve);
+    const reading = await this.#read();
     this.#kept = this.#keep(reading);
     // What ends the first reading is begun anew like every other: then that one catches up.
-    await Promise.race([primed.promise, this.#kept]);
+    await Promise.race([this.#primed.promise, this.#kept]);
   }
 
   async stop(): Promise<void> {
@@ -120,7 +121,7 @@ class Follower implements FollowedStream {
     return delivered.stream_seq;
   }
 
-  async #read(onPrimed: () => void): Promise<Reading> {
+  async #read(): Promise<Reading> {
     const { stream, filterSubjects } = this.#following;
     const consumer = await this.#streams.jetstream.consumers.get(stream, {
       filter_subjects: filterSubjects,
@@ -128,11 +129,11 @@ class Follower implements FollowedStream {
       opt_start_seq: this.#position + 1,
     });
     const { num_pending: pending } = await consumer.info(true);
-    if (pending === 0) onPrimed();
+    if (pending === 0) this.#primed.resolve();
     const messages = await consumer.consume({ max_messages: 500, expires: 30_000, idle_heartbeat: 1000 });
     this.#messages = messages;
     if (this.#isOver()) messages.stop();
-    const taking = this.#take(messages, pending, onPrimed);
+    const taking = this.#take(messages, pending);
     const lost = (async () => {
       // A lost consumer is made again by the client itself; after a lost stream that would ask for the old one's numbers.
       for await (const { type } of messages.status())
@@ -145,7 +146,7 @@ class Follower implements FollowedStream {
     return { ended };
   }
 
-  async #take(messages: ConsumerMessages, pending: number, onPrimed: () => void): Promise<void> {
+  async #take(messages: ConsumerMessages, pending: number): Promise<void> {
     const { handle, log } = this.#following;
     let left = pending;
     for await (const message of messages) {
@@ -160,7 +161,7 @@ class Follower implements FollowedStream {
         }
       }
       left -= 1;
-      if (left === 0) onPrimed();
+      if (left === 0) this.#primed.resolve();
     }
   }
 
@@ -185,7 +186,7 @@ class Follower implements FollowedStream {
         this.#position = 0;
         this.#following.onCountedAnew?.();
       }
-      return await this.#read(() => undefined);
+      return await this.#read();
     } catch (error) {
       this.#following.log.warn({ stream: this.#following.stream, err: error }, "following cannot begin yet");
       return undefined;

@@ -1,10 +1,12 @@
 /** Owns what gateways tell each other of the operators that have live sockets at them, and that they live themselves. What follows from it is theirs. */
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
-import { watchBucket } from "./bucket.ts";
+import { type RemovalMark, takeMark, watchBucket } from "./bucket.ts";
 import type { Streams } from "./connection.ts";
 
 const bucketName = "gateways";
+/** Whoever is cut off for less learns of every removal when they come back. */
+const markKeptForMs = 86_400_000;
 
 /** An operator with live sockets at one gateway. */
 export interface PresentOperator {
@@ -42,9 +44,11 @@ export type WatchGateways = (watcher: GatewayWatcher) => Promise<LiveGateways>;
 export const operatorKey = (tenant: string, operatorUrn: string): string =>
   `${tenant}-${createHash("sha256").update(operatorUrn).digest("base64url")}`;
 
+/** @param now says of which removals the marks are taken out: each gateway's start and each operator's leave one. */
 export const liveGatewaysOver =
-  (streams: Streams, log: Logger): WatchGateways =>
+  (streams: Streams, log: Logger, now = () => new Date()): WatchGateways =>
   async (watcher) => {
+    const old = new Map<string, RemovalMark>();
     const split = (key: string): [string, string | undefined] => {
       const [gateway = "", operator] = key.split(".");
       return [gateway, operator];
@@ -55,7 +59,8 @@ export const liveGatewaysOver =
         if (operator === undefined) watcher.onBeat(gateway, toldAt);
         else watcher.onPresent(gateway, operator, value, toldAt);
       },
-      onRemoved: (key) => {
+      onRemoved: (key, mark) => {
+        if (now().getTime() - mark.at.getTime() > markKeptForMs) old.set(key, mark);
         const [gateway, operator] = split(key);
         if (operator !== undefined) watcher.onAbsent(gateway, operator);
       },
@@ -63,6 +68,7 @@ export const liveGatewaysOver =
       onEnd: (error) => log.error({ err: error }, "other gateways are not heard of any more"),
     });
     const bucket = await streams.kv.create(bucketName, { history: 1 });
+    void takeMarks(streams, old, log);
     return {
       beat: async (gateway) => {
         await bucket.put(gateway, "{}");
@@ -77,3 +83,15 @@ export const liveGatewaysOver =
       close: () => watched.close(),
     };
   };
+
+/** One after the other, beside all else: there may be many where gateways have come and gone for months. Never rejects. */
+const takeMarks = async (streams: Streams, marks: Map<string, RemovalMark>, log: Logger): Promise<void> => {
+  try {
+    for (const [key, mark] of marks) {
+      await takeMark(streams, bucketName, key, mark);
+      marks.delete(key);
+    }
+  } catch (error) {
+    log.warn({ err: error }, "marks of gateways and operators that are gone stay until the next start");
+  }
+};

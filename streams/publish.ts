@@ -14,8 +14,20 @@ export interface Outbound {
   headers?: Record<string, string>;
 }
 
+/** How long the server may take to confirm, and how often it is asked. */
+export interface Patience {
+  timeoutMs: number;
+  tries: number;
+}
+
+const usual: Patience = { timeoutMs: 5000, tries: 3 };
+
 /** @returns the message's sequence in its stream @throws when the server doesn't confirm; publishing again is safe */
-export const publish = async (streams: Streams, message: Outbound): Promise<number> => {
+export const publish = async (
+  streams: Streams,
+  message: Outbound,
+  { timeoutMs, tries }: Patience = usual,
+): Promise<number> => {
   const head = headers();
   if (message.traceparent !== undefined) head.set("traceparent", message.traceparent);
   for (const [name, value] of Object.entries(message.headers ?? {}))
@@ -23,8 +35,8 @@ export const publish = async (streams: Streams, message: Outbound): Promise<numb
   const ack = await streams.jetstream.publish(message.subject, message.payload, {
     msgID: message.messageId,
     headers: head,
-    timeout: 5000,
-    retries: 3,
+    timeout: timeoutMs,
+    retries: tries,
   });
   return ack.seq;
 };

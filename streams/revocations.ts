@@ -35,7 +35,7 @@ export type Withdrawal = "revoked" | "ended";
 export interface Revocations {
   /** Undefined: nothing is known against it. */
   withdrawalOf(token: PresentedToken): Withdrawal | undefined;
-  /** Called once something more is known to be withdrawn. @returns how to stop */
+  /** Called once more is known to be withdrawn, for all that was learnt in one turn. @returns how to stop */
   onWithdrawal(hear: () => void): () => void;
 }
 
@@ -50,8 +50,19 @@ export const openRevocations = async (streams: Streams, log: Logger): Promise<Wa
   const list = new RevocationList();
   const sessions = new EndedSessions();
   const hearers = new Set<() => void>();
+  let telling: NodeJS.Immediate | undefined;
+  // Who hears it walks all connections, and after a lost watch the whole list comes again.
   const told = (): void => {
-    for (const hear of hearers) hear();
+    telling ??= setImmediate(() => {
+      telling = undefined;
+      for (const hear of hearers) {
+        try {
+          hear();
+        } catch (error) {
+          log.error({ err: error }, "a withdrawal was not taken over");
+        }
+      }
+    });
   };
   const entries = await watchBucket<Revocation>(streams, revocationsName, {
     onValue: (id, entry) => {
@@ -86,6 +97,7 @@ export const openRevocations = async (streams: Streams, log: Logger): Promise<Wa
     },
     live: () => entries.live() && ends.live(),
     close: () => {
+      clearImmediate(telling);
       entries.close();
       ends.close();
     },

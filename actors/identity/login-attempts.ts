@@ -1,11 +1,10 @@
 /**
  * Owns the limits on logging in (contract, "Limits"): attempts with a booking reference per client address and per reference, links that
- * were refused per client address. Counting is the runtime's.
+ * nobody was ever sent, per client address. Counting is the runtime's.
  */
 import { createHmac, hkdfSync } from "node:crypto";
 import type { Collection } from "mongodb";
-import { Problem } from "../../schemas/problems.ts";
-import { type AttemptsDocument, countAttempt, takeAttemptBack } from "../runtime/attempt-limits.ts";
+import { type AttemptsDocument, countAttempt } from "../runtime/attempt-limits.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { KeyedQueue } from "../runtime/serial.ts";
 
@@ -55,40 +54,28 @@ export const createLoginAttempts = (context: LoginAttemptParts): CountLoginAttem
     );
 };
 
-/** The address from which a link is tried. */
-export type LinkAttempt = Omit<LoginAttempt, "pnr">;
+/** The address from which a link was tried. */
+export type RefusedLink = Omit<LoginAttempt, "pnr">;
 
 /**
- * Counts, then exchanges; an exchange that is not refused is taken back from the count: many passengers share one address.
- * @throws Problem rate/exceeded; what the exchange throws
+ * Of links that cannot be told from guesses, once they are refused: good ones are counted nowhere, and stand in no line behind them.
+ * @throws Problem rate/exceeded: the refusal is then that
  */
-export type TryLink = <Session>(attempt: LinkAttempt, exchange: () => Promise<Session>) => Promise<Session>;
+export type CountRefusedLink = (refused: RefusedLink) => Promise<void>;
 
-export const createLinkAttempts = (context: LoginAttemptParts): TryLink => {
-  const { link: perAddress } = context.config.loginAttempts;
+export const createRefusedLinks = (context: LoginAttemptParts): CountRefusedLink => {
+  const { link: limit } = context.config.loginAttempts;
   const name = counterNames(context.config.sealKey);
   const queue = new KeyedQueue();
-  return ({ tenant, id, address }, exchange) =>
-    // One after the other, so that those that are being exchanged stand in nobody's way.
-    queue.run(`${tenant}/${address}`, async () => {
-      const counter = {
-        key: name("link", address),
-        limit: perAddress,
-        what: "refused links with one address",
-      };
-      const attempts = attemptsOf(context, tenant);
-      await countAttempt(attempts, id, [counter], () => context.clock.now());
-      const takeBack = () => takeAttemptBack(attempts, id, [counter]);
-      try {
-        const session = await exchange();
-        await takeBack();
-        return session;
-      } catch (error) {
-        // What failed by an outage of ours says nothing of the link.
-        if (!(error instanceof Problem) || error.status >= 500) await takeBack();
-        throw error;
-      }
-    });
+  return ({ tenant, id, address }) =>
+    queue.run(`${tenant}/${address}`, () =>
+      countAttempt(
+        attemptsOf(context, tenant),
+        id,
+        [{ key: name("link", address), limit, what: "refused links with one address" }],
+        () => context.clock.now(),
+      ),
+    );
 };
 
 const attemptsOf = ({ documents }: LoginAttemptParts, tenant: string): Collection<AttemptsDocument> =>

@@ -10,11 +10,14 @@ import {
 } from "../../schemas/magic-link.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { ActorContext } from "../runtime/host.ts";
-import type { TryLink } from "./login-attempts.ts";
+import type { CountRefusedLink } from "./login-attempts.ts";
 import { type OpenedSession, openSession } from "./sessions.ts";
 
 /** Why a link opens nothing: told in the log alone. */
 export type LinkRefusal = "malformed" | "foreign-airline" | "unknown" | "expired" | "case-closed" | "used";
+
+/** Links that were never good: only these may be guesses. Of the others whoever holds one was sent it. */
+const guessed: ReadonlySet<LinkRefusal> = new Set(["malformed", "foreign-airline", "unknown"]);
 
 /** What the gateway is answered with. */
 export interface ExchangedLink extends OpenedSession {
@@ -24,23 +27,21 @@ export interface ExchangedLink extends OpenedSession {
 
 /**
  * Whatever is wrong with a link, whoever holds it is told the same. What makes it good once is the session itself, which is written
- * with the digest of its token: of two at once, one cannot be written.
+ * with the digest of its token: of two at once, one cannot be written. Nothing that could fail comes after that write.
  * @throws Problem rate/exceeded; auth/login-failed
  */
 export const exchangeMagicLink = async (
   context: ActorContext,
-  tryLink: TryLink,
+  countRefused: CountRefusedLink,
   command: Command,
 ): Promise<Reply<ExchangedLink>> => {
   const { tenant, correlationUrn } = command;
   const { token, address } = command.data as { token: string; address: string };
-  const exchanged = await tryLink({ tenant, id: command.id, address }, async () => {
-    const found = await exchange(context, command, token);
-    if (typeof found !== "string") return found;
-    context.log.info({ tenant, refusal: found, correlationUrn }, "a link was refused");
-    throw refusedLink();
-  });
-  return { ok: exchanged };
+  const found = await exchange(context, command, token);
+  if (typeof found !== "string") return { ok: found };
+  context.log.info({ tenant, refusal: found, correlationUrn }, "a link was refused");
+  if (guessed.has(found)) await countRefused({ tenant, id: command.id, address });
+  throw refusedLink();
 };
 
 const exchange = async (

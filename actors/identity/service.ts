@@ -5,7 +5,7 @@ import type { Change, Decider, Outgoing } from "../runtime/decider.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
 import { closingCommands } from "./closings.ts";
 import { decideRegistration } from "./decide.ts";
-import { createLinkAttempts, createLoginAttempts } from "./login-attempts.ts";
+import { createLoginAttempts, createRefusedLinks } from "./login-attempts.ts";
 import { exchangeMagicLink } from "./magic-links.ts";
 import { announceAllTiers, tierCommands } from "./partner-tiers.ts";
 import { authenticatePartner, identityQueries } from "./queries.ts";
@@ -109,7 +109,7 @@ const auditNote = ({ id, before, after, events }: Change<RegistrationState, Regi
 export const identityActor = (context: ActorContext): Actor => {
   const register = new TenantRegister(context);
   const countAttempt = createLoginAttempts(context);
-  const tryLink = createLinkAttempts(context);
+  const countRefused = createRefusedLinks(context);
   return {
     name: "identity",
     deciders: [registrations, revocations],
@@ -125,7 +125,7 @@ export const identityActor = (context: ActorContext): Actor => {
         ok: await authenticatePartner(context, data as { clientId: string; clientSecret: string }),
       }),
       "pnr-login": (command) => pnrLogin(context, countAttempt, command),
-      "exchange-magic-link": (command) => exchangeMagicLink(context, tryLink, command),
+      "exchange-magic-link": (command) => exchangeMagicLink(context, countRefused, command),
       ...registrationCommands(context),
       ...closingCommands(context),
       ...tierCommands(context),

@@ -76,14 +76,21 @@ const timersOf = ({ call, outcome, answerBy }: MessageState): Timer[] => {
   return due[0] === undefined ? [] : [{ name: "reissue-call", dueAt: due[0] }];
 };
 
-/** Of whoever reads the list that it stands in. */
+/** The offer follows as soon as this message is out, and what purges that purges the list, too: of a thousand groups at once. */
+const isAwaitedByOffer = (before: MessageState | undefined, after: MessageState): boolean =>
+  after.template === "offer-ready" && after.requested === undefined && before?.outcome === undefined;
+
+/**
+ * Of whoever reads the list that it stands in: the group, and by name those whom it is known to be for, wherever their sessions say that
+ * they are. Of others who have come from another group nothing is known here.
+ */
 const purges = ({ before, after }: Change<MessageState, MessageEvent>): Outgoing[] => {
   const line = (state: MessageState | undefined): string | undefined =>
     state?.sentAt === undefined ? undefined : JSON.stringify(notificationView(state));
-  const { subCaseId, onlyFor } = after;
-  return line(before) === line(after)
-    ? []
-    : [cachePurged(subCaseId, after, onlyFor === undefined ? [] : [onlyFor])];
+  if (line(before) === line(after) || isAwaitedByOffer(before, after)) return [];
+  const { subCaseId, onlyFor, attempts } = after;
+  const urns = attempts.map(({ passengerUrn }) => passengerUrn);
+  return [cachePurged(subCaseId, after, onlyFor === undefined ? urns : [onlyFor, ...urns])];
 };
 
 /** What a person has sent; whom it goes to stands in the log alone. */

@@ -18,11 +18,11 @@ import { reserveManually } from "./manual-reservation.ts";
 import { bookAllocated, type OverrideOrder, override } from "./override.ts";
 import { regroup } from "./regroup.ts";
 import { reportProblem } from "./report-problem.ts";
+import { noteReveal } from "./reveal-card.ts";
 import { isRideNews } from "./ride.ts";
 import { leaveNotice, reissueCall, resume, runFrom, type SagaSettings, Story, takeAnswer } from "./saga.ts";
 import { rollbackSteps, type SubCaseEvent, type SubCaseState } from "./state.ts";
 import { recordStay, resumeStay } from "./stay.ts";
-import { requireCard } from "./wallet-view.ts";
 
 export const commands = [
   "assign",
@@ -142,8 +142,7 @@ export const deciderOf =
         reportProblem(story, command);
         break;
       case "reveal-card":
-        requireCard(state);
-        story.tell({ type: "subcase.card-revealed", data: { at: command.now } });
+        noteReveal(story);
         break;
       case "record-card-transaction":
         recordCardTransaction(story, command.data as CardTransaction);

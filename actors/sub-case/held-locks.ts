@@ -54,7 +54,13 @@ export const closeSession =
     return { ok: closed };
   };
 
-/** For whoever has the operator's live sockets. Sent again it is the same message. */
+/** Whoever logs out waits for it. */
+const toldWithinMs = 1000;
+
+/**
+ * For whoever has the operator's live sockets. Sent again it is the same message. The locks are free whether or not it can be told: it
+ * never throws.
+ */
 const tellClosed = async (context: ActorContext, command: Command): Promise<void> => {
   const { id, tenant, correlationUrn, traceparent, principal } = command;
   const type = "operator.session-closed";
@@ -69,7 +75,15 @@ const tellClosed = async (context: ActorContext, command: Command): Promise<void
     data: { operatorUrn: principal.urn },
   };
   const subject = internalSubject(tenant, type, "");
-  await publish(context.streams, { subject, payload: JSON.stringify(event), messageId: `${id}:${type}` });
+  const message = { subject, payload: JSON.stringify(event), messageId: `${id}:${type}` };
+  try {
+    await publish(context.streams, message, { timeoutMs: toldWithinMs, tries: 1 });
+  } catch (error) {
+    context.log.warn(
+      { err: error, tenant, correlationUrn },
+      "the live sockets have not heard of a closed session",
+    );
+  }
 };
 
 /** The holder has left, as somebody else has noticed. */

@@ -17,11 +17,13 @@ export interface PassengersOwn {
   formerCards?: PassengerCard[];
   /** What they have reported in the last day, oldest first. Absent: nothing. */
   problems?: ReportedProblem[];
+  /** When they were shown the card's number in the last day, oldest first. Absent: never. */
+  reveals?: Date[];
 }
 
 export type PassengerEvent =
   | CardUseEvent
-  | { type: "subcase.card-revealed"; data: { at: Date } }
+  | { type: "subcase.card-revealed"; data: { reveals: Date[] } }
   | {
       type: "subcase.problem-reported";
       data: { problems: ReportedProblem[]; text: string; passengerUrn?: string };
@@ -33,7 +35,7 @@ export const evolvePassenger = (state: SubCaseState, event: PassengerEvent): Sub
     case "subcase.card-used":
       return evolveCardUse(state, event);
     case "subcase.card-revealed":
-      return { ...state };
+      return { ...state, reveals: event.data.reveals };
     case "subcase.problem-reported":
       return { ...state, problems: event.data.problems };
     default:

@@ -2,6 +2,7 @@
 import { urn } from "../../schemas/urn.ts";
 import type { Change, Outgoing } from "../runtime/decider.ts";
 import type { SubCaseEvent, SubCaseState } from "./state.ts";
+import { isOtherState } from "./state-changed.ts";
 import { shown } from "./switch-state.ts";
 import { offerView } from "./view.ts";
 
@@ -22,7 +23,7 @@ export const passengersTold = ({ before, after }: Change<SubCaseState, SubCaseEv
     const data = { subCaseUrn: urn("sub-case", subCaseId), groupId };
     return { to: "internal", type, id: subCaseId, caseId, data };
   };
-  const isToldOfState = before.status !== after.status || before.offer.state !== after.offer.state;
+  const isToldOfState = isOtherState(before, after);
   const isOffered = shown(after).offer.state !== "PENDING";
   return [
     ...(members(before) === members(after) ? [] : [told("subcase.members-changed")]),

@@ -34,6 +34,8 @@ const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> =>
   schemaVersion,
   remembered: 256,
   commands,
+  // One that comes again hands out another page, of which the trail has to know as well.
+  idempotent: ({ name }) => name === "sub-case.reveal-card",
   indexes: subCaseIndexes,
   gathersFor: ({ name }) => name === manualReservation,
   gather: (command, state) => gatherManualFacts(context, command, state),

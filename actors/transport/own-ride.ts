@@ -43,15 +43,15 @@ export const requestOwnRide = (
     (segment) => segment.direction === direction && segment.reference === order.reference,
   );
   const coming = own.find((segment) => isLive(segment) && segment.scheduledAt > command.now);
+  // Before anything may be wrong with the time: what is there already needs no flight, and no time to be found.
+  if (coming !== undefined && (body.pickupAt === undefined || isSlotOf(coming, body.pickupAt))) return;
   const scheduledAt = wantedAt(itinerary, command, { order, party, direction });
-  if (coming !== undefined) {
-    if (body.pickupAt === undefined || coming.scheduledAt.getTime() === scheduledAt.getTime()) return;
+  if (coming !== undefined)
     throw new Problem(
       "conflict/state",
       `You have a ride at ${coming.scheduledAt.toISOString()}. Ask your airline's staff to move it.`,
       { state: coming.status },
     );
-  }
   const declined = own.findLast(({ status }) => status === "declined");
   recorded(itinerary, command, declined, () =>
     declined !== undefined && declined.attempt < attemptsMax
@@ -59,6 +59,9 @@ export const requestOwnRide = (
       : planned(itinerary, order, { direction, scheduledAt, seed: command.id }),
   );
 };
+
+const isSlotOf = ({ scheduledAt }: Segment, pickupAt: string): boolean =>
+  slotAt(new Date(pickupAt)).getTime() === scheduledAt.getTime();
 
 const seekAgain = (itinerary: Itinerary, declined: Segment, scheduledAt: Date): string => {
   const { vehicleType, specialRequirements, segmentId } = declined;

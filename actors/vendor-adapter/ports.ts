@@ -209,9 +209,11 @@ export interface LoadRequest extends Write {
 }
 
 /** One use of a card, as the vendor tells of it. */
-export interface CardTransactionEntry extends CardTransaction {
+export interface CardTransactionEntry {
   /** ISO 8601 UTC: when the vendor has noted it. */
   changedAt: string;
+  /** Absent: it is nothing that can be told of one of our cards. */
+  transaction?: CardTransaction;
 }
 
 /** In the order in which the vendor has noted them, oldest first. */

@@ -65,9 +65,10 @@ export const cardUsesOf =
   async (request, context) => {
     const page = await port.transactions(request, context);
     if (page.outcome !== "done") return page;
-    const reports = page.entries.map(({ changedAt, ...data }): Report => {
+    const reports = page.entries.flatMap(({ changedAt, transaction: data }): Report[] => {
+      if (data === undefined) return [];
       const { reference, eventId } = data;
-      return { reference, cause: [eventId], name: "sub-case.record-card-transaction", data, changedAt };
+      return [{ reference, cause: [eventId], name: "sub-case.record-card-transaction", data, changedAt }];
     });
     return { ...page, reports };
   };

@@ -55,17 +55,17 @@ export const createCaptchaVerifier = (config: Settings): VerifyCaptcha => {
     const mark = digest(token).toString("base64url");
     if (used.has(mark)) throw refused();
     used.set(mark, true);
-    let verdict: Verdict;
+    let solved: boolean;
     try {
       const form = new URLSearchParams({ secret: captchaSecret ?? "", response: token });
       if (address !== "") form.set("remoteip", address);
-      verdict = await asked(url, form);
+      solved = isSolved(await asked(url, form), hosts);
     } catch (error) {
       // Nothing was learnt of it: it may be sent again.
       used.delete(mark);
       throw error;
     }
-    if (!isSolved(verdict, hosts)) throw refused();
+    if (!solved) throw refused();
   };
 };
 

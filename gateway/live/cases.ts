@@ -22,6 +22,8 @@ interface Known {
   status: CaseStatus | undefined;
   /** Of the entry that told the status last; 0: none has. */
   order: number;
+  /** As the log told it last. */
+  logged: CaseStatus | undefined;
 }
 
 export interface OpenCase {
@@ -50,9 +52,9 @@ export class Cases {
     const known = this.#known.get(caseId);
     const status = changeOf(entry)?.status;
     const airport = known?.airport ?? airportOf(entry);
-    if (status !== undefined) this.#known.set(caseId, { airport, status, order });
+    if (status !== undefined) this.#known.set(caseId, { airport, status, order, logged: status });
     else if (airport !== known?.airport)
-      this.#known.set(caseId, { airport, status: known?.status, order: known?.order ?? 0 });
+      this.#known.set(caseId, { status: undefined, order: 0, logged: undefined, ...known, airport });
   }
 
   /** Undefined: nobody watches it, and the log has not told. */
@@ -63,6 +65,11 @@ export class Cases {
   /** Whoever watches an airport has asked for all of its cases that are not closed. */
   status(caseId: string): CaseStatus {
     return this.#known.get(caseId)?.status ?? "CLOSED";
+  }
+
+  /** After all that was noted, where the log has told it: what was read of a case may be ahead of the log. */
+  loggedStatus(caseId: string): CaseStatus | undefined {
+    return this.#known.get(caseId)?.logged;
   }
 
   /** @throws Problem not-found/resource, auth/foreign-airport, upstream/unavailable */
@@ -125,7 +132,7 @@ export class Cases {
   #learn(caseId: string, { airport, status }: CaseListItem, begun: number): CaseStatus {
     const known = this.#known.get(caseId);
     if (known?.status !== undefined && known.order > begun) return known.status;
-    this.#known.set(caseId, { airport, status, order: known?.order ?? 0 });
+    this.#known.set(caseId, { airport, status, order: known?.order ?? 0, logged: known?.logged });
     return status;
   }
 

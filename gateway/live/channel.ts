@@ -43,6 +43,10 @@ const positionEveryMs = 20_000;
 const crowd = 20;
 const presenceGatheredMs = 100;
 const presenceOfCrowdGatheredMs = 1000;
+/** In each round sessions are written again in so many parts: all at once would keep everything else waiting. */
+const lotsOfRound = 150;
+/** Whoever comes right after its beginning may be the last of the next one. */
+const roundMs = keptForMs / 4;
 
 /** By the catalogue of RFC 6455 codes, and the contract's. */
 const refusedCode = 4401;
@@ -56,6 +60,8 @@ export interface ChannelParts extends Omit<HandshakeParts, "cases" | "fanout" | 
   /** Exact origins whose pages may connect; a client that is no browser names none. */
   origins: ReadonlySet<string>;
   beatMs: number;
+  /** How long a lock lasts that nobody renews. */
+  leaseMs: number;
   now: () => Date;
   log: Logger;
 }
@@ -84,6 +90,7 @@ class OpenChannel implements Channel {
   readonly #handshake: HandshakeParts;
   readonly #requests: Requests;
   readonly #sessions = new Set<Session>();
+  readonly #byOperator = new Map<string, Set<Session>>();
   readonly #byId = new Map<string, Session>();
   readonly #topics = new Map<string, number>();
   readonly #packets = new PacketRates();
@@ -92,6 +99,9 @@ class OpenChannel implements Channel {
   readonly #presenceTimers = new Map<string, NodeJS.Timeout>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #forget: (() => void)[] = [];
+  /** Ids of those that are still to be kept in this round. */
+  #toKeep: string[] = [];
+  #lot = 0;
   #app: TemplatedApp | undefined;
   #attached: Attached | undefined;
   #connections = 0;
@@ -106,7 +116,11 @@ class OpenChannel implements Channel {
       publish: (topic, text) => void this.#app?.publish(topic, text),
       hasListeners: (topic) => this.#topics.has(topic),
     });
-    const release = createLockRelease(parts);
+    const release = createLockRelease({
+      ...parts,
+      isPresent: (tenant, operatorUrn) => this.#presence.isPresent({ tenant, operatorUrn }),
+      pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
+    });
     this.#presence = new Presence({
       self: randomUUID(),
       beatMs,
@@ -141,7 +155,7 @@ class OpenChannel implements Channel {
     this.#presence.begin(await this.#parts.watchGateways(this.#presence));
     this.#timers.push(
       setInterval(() => this.#tellPosition(), positionEveryMs),
-      setInterval(() => this.#keepAll(), keptForMs / 2),
+      setInterval(() => this.#keepSome(), roundMs / lotsOfRound),
     );
     this.#forget.push(
       this.#parts.revocations.onWithdrawal(() => this.#endWithdrawn()),
@@ -215,33 +229,39 @@ class OpenChannel implements Channel {
       now: this.#parts.now,
       hears: {
         onWatch: ({ principal }, caseId) => this.#presence.watch(whoOf(principal), caseId),
-        onUnwatch: ({ principal }, caseId) => this.#presence.unwatch(whoOf(principal), caseId),
+        // Who is let go of at the end is still there for the others.
+        onUnwatch: ({ principal }, caseId) => {
+          if (!this.#closing) this.#presence.unwatch(whoOf(principal), caseId);
+        },
         onTopic: (topic, by) => this.#count(topic, by),
       },
     });
     const before = this.#byId.get(session.id);
     this.#sessions.add(session);
+    const own = this.#sessionsOf(session.principal.tenant, session.principal.urn);
+    this.#byOperator.set(whoText(session), own.add(session));
     this.#byId.set(session.id, session);
     this.#presence.enter(whoOf(session.principal));
     // Its client is here again: what is left of the connection before is of no use.
     before?.wire.end(1000, "resumed");
     socket.on("disconnect", () => this.#drop(session));
-    let turn: Promise<void> = Promise.resolve();
     const requests = this.#requests;
     const inTurn = (name: string, act: (payload: unknown) => Promise<Answer>): void => {
       socket.on(name, (payload: unknown, acknowledge: unknown) => {
         const answer = typeof acknowledge === "function" ? (acknowledge as Acknowledge) : () => undefined;
-        turn = turn.then(() => this.#answer(act, payload, answer));
+        session.inTurn(() => this.#answer(act, payload, answer));
       });
     };
     inTurn("subscribe", (payload) => requests.subscribe(session, payload));
     inTurn("unsubscribe", (payload) => requests.unsubscribe(session, payload));
     inTurn("authenticate", (payload) => requests.authenticate(session, payload));
-    if (admitted.resumed && !admitted.complete) turn = this.#keep(session);
+    if (admitted.resumed && !admitted.complete) session.inTurn(() => this.#keep(session));
     session.begin(admitted).catch((error) => {
       this.#parts.log.error({ err: error }, "a live session could not begin");
       session.wire.end(1011, "try again");
     });
+    // Between its admission and this, others have had their turn.
+    this.#endIfWithdrawn(session);
   }
 
   async #answer(
@@ -263,23 +283,22 @@ class OpenChannel implements Channel {
   /** Without it its client asks for its rooms again. */
   async #keep(session: Session): Promise<void> {
     await this.#requests.keep(session).catch((error) => {
-      if (!(error instanceof Problem)) throw error;
+      if (!(error instanceof Problem)) this.#parts.log.error({ err: error }, "a live session was not kept");
     });
   }
 
   #drop(session: Session): void {
     this.#sessions.delete(session);
     if (this.#byId.get(session.id) === session) this.#byId.delete(session.id);
+    const own = this.#byOperator.get(whoText(session));
+    own?.delete(session);
+    if (own?.size === 0) this.#byOperator.delete(whoText(session));
     session.close();
-    if (this.#closing) return;
-    const who = whoOf(session.principal);
-    for (const { room } of session.joined) if (room.kind === "case") this.#presence.unwatch(who, room.caseId);
-    this.#presence.leave(who);
+    if (!this.#closing) this.#presence.leave(whoOf(session.principal));
   }
 
-  *#sessionsOf(tenant: string, operatorUrn: string): Generator<Session> {
-    for (const session of this.#sessions)
-      if (session.principal.tenant === tenant && session.principal.urn === operatorUrn) yield session;
+  #sessionsOf(tenant: string, urn: string): Set<Session> {
+    return this.#byOperator.get(whoText({ principal: { tenant, urn } })) ?? new Set();
   }
 
   #count(topic: string, by: 1 | -1): void {
@@ -289,14 +308,23 @@ class OpenChannel implements Channel {
   }
 
   /** What is not written again would be forgotten. */
-  #keepAll(): void {
-    for (const session of this.#sessions) if (session.joined.length > 0) void this.#keep(session);
+  #keepSome(): void {
+    if (this.#lot === 0) this.#toKeep = [...this.#byId.keys()];
+    const some = Math.ceil(this.#toKeep.length / (lotsOfRound - this.#lot));
+    this.#lot = (this.#lot + 1) % lotsOfRound;
+    for (const id of this.#toKeep.splice(0, some)) {
+      const session = this.#byId.get(id);
+      if (session !== undefined && session.joined.length > 0) session.inTurn(() => this.#keep(session));
+    }
   }
 
   #endWithdrawn(): void {
-    for (const session of this.#sessions)
-      if (this.#parts.revocations.withdrawalOf(session.identity.presented) !== undefined)
-        session.end("access-withdrawn");
+    for (const session of this.#sessions) this.#endIfWithdrawn(session);
+  }
+
+  #endIfWithdrawn(session: Session): void {
+    if (this.#parts.revocations.withdrawalOf(session.identity.presented) !== undefined)
+      session.end("access-withdrawn");
   }
 
   /** The issuer tells of a logout, the sub-case actor of a session that was closed. */
@@ -330,5 +358,9 @@ class OpenChannel implements Channel {
     return JSON.parse(String(this.#parts.tellProblem(problem, correlationUrn).body));
   }
 }
+
+/** One text for each operator; a session stays its operator's, whatever token it shows. */
+const whoText = ({ principal: { tenant, urn } }: { principal: { tenant: string; urn: string } }): string =>
+  `${tenant} ${urn}`;
 
 const whoOf = ({ tenant, urn: operatorUrn }: { tenant: string; urn: string }) => ({ tenant, operatorUrn });

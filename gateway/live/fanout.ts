@@ -13,7 +13,7 @@ import type { LiveEntry } from "./ring.ts";
 import { keyOf, type Room } from "./rooms.ts";
 import {
   missedUpdates,
-  statusAfter,
+  Statuses,
   type Update,
   updatePayload,
   updatesOf,
@@ -71,6 +71,8 @@ export class Fanout {
   #pending: LiveEntry[] = [];
   #window = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Where the last 60 s began when this was the newest entry. */
+  #begin: { order: number; position: Position } | undefined;
   #updated: Position;
   #told: Position;
 
@@ -122,26 +124,34 @@ export class Fanout {
   }
 
   /**
-   * What a client in these rooms lacks, in order; with the last of it the client has been told what {@link offset} says.
+   * What a client in these rooms lacks of what is told now, in order, encoded as it is taken; with the last of it the client has been
+   * told what {@link offset} says at the first.
    * @param offset undefined: it is not known what it has been told; then all of the last 60 s
    */
-  missed(joined: readonly Joined[], offset: Offset | undefined): Packet[] {
+  *missed(joined: readonly Joined[], offset: Offset | undefined): Generator<Packet> {
+    const until = this.offset;
     const from = offset !== undefined && this.isComplete(offset) ? offset : this.#recent(offset);
     const heard = [...this.#concerning(joined)].sort((a, b) => a.entry.order - b.entry.order);
-    const packets: Packet[] = [];
+    const statuses = new Statuses();
+    const changes: LiveEntry[] = [];
+    for (const { entry, since } of heard) {
+      const change = changeOf(entry);
+      if (change === undefined) continue;
+      statuses.note(entry, change);
+      if (!isBehind(entry, since.updates)) changes.push(entry);
+    }
     let told = from.told;
     for (const { entry, isNarrow, since } of heard) {
-      if (isTold(entry, from) || isTold(entry, since) || !isBehind(entry, this.#told)) continue;
+      if (isTold(entry, from) || isTold(entry, since) || !isBehind(entry, until.told)) continue;
       const one = toldOf(entry);
       if (one === undefined || !(one.wide || isNarrow)) continue;
       if (entry.sequence > told[entry.stream]) told = { ...told, [entry.stream]: entry.sequence };
-      packets.push(packetOf(one.event, one.payload, { ...from, told }));
+      yield packetOf(one.event, one.payload, { ...from, told });
     }
-    const changes = heard
-      .filter(({ entry, since }) => changeOf(entry) !== undefined && !isBehind(entry, since.updates))
-      .map(({ entry }) => entry);
-    const updates = missedUpdates(changes, { ...from, told: this.#told }, this.#updated);
-    return [...packets, ...updates.map((update) => this.#packetOf(update))];
+    for (const update of missedUpdates(changes, { ...from, told: until.told }, until.updates)) {
+      const last = update.entries.at(-1) as LiveEntry;
+      yield this.#packetOf(update, statuses.after(last));
+    }
   }
 
   /** Beside the log: nothing is missed by who does not hear it. */
@@ -171,11 +181,7 @@ export class Fanout {
 
   /** Where the last 60 s begin, or what a client has been told of them. */
   #recent(offset: Offset | undefined): Offset {
-    let newestMs = 0;
-    for (const { atMs } of this.#log.ring) newestMs = Math.max(newestMs, atMs);
-    const begin: Record<keyof Position, number> = { EVENTS: 0, INTERNAL: 0 };
-    for (const { atMs, stream, sequence } of this.#log.ring)
-      if (atMs < newestMs - replayedMs) begin[stream] = sequence;
+    const begin = this.#recentBegin();
     const isKnown =
       offset !== undefined && covers(this.#told, offset.told) && covers(this.#updated, offset.updates);
     if (!isKnown) return { updates: begin, told: begin };
@@ -186,9 +192,21 @@ export class Fanout {
     return { ...offset, updates: later(offset.updates), told: later(offset.told) };
   }
 
+  /** Looked for once between two entries, however many come back at once. */
+  #recentBegin(): Position {
+    const { ring } = this.#log;
+    if (this.#begin?.order === ring.newestOrder) return this.#begin.position;
+    const position: Record<keyof Position, number> = { EVENTS: 0, INTERNAL: 0 };
+    for (const { atMs, stream, sequence } of ring)
+      if (atMs < ring.newestMs - replayedMs) position[stream] = sequence;
+    this.#begin = { order: ring.newestOrder, position };
+    return position;
+  }
+
   #hear(entry: LiveEntry): void {
-    this.#cases.note(entry);
+    // Before it counts: what is told of a window has the status that its case had then.
     if (this.#pending.length > 0 && windowOf(entry) > this.#window) this.#flush();
+    this.#cases.note(entry);
     const told = entry.caseId === undefined ? undefined : toldOf(entry);
     this.#told = entry.position;
     if (told !== undefined) {
@@ -223,11 +241,9 @@ export class Fanout {
     this.#look();
   }
 
-  #packetOf(update: Update): Packet {
-    const history = this.#log.ring.ofCase(update.caseId);
-    const last = update.entries.at(-1) as LiveEntry;
-    const status = statusAfter(history, last) ?? this.#cases.status(update.caseId);
-    return packetOf("case:updated", updatePayload(update, status), update.offset);
+  #packetOf(update: Update, status = this.#cases.loggedStatus(update.caseId)): Packet {
+    const payload = updatePayload(update, status ?? this.#cases.status(update.caseId));
+    return packetOf("case:updated", payload, update.offset);
   }
 
   #topicsOf(caseId: string, wide: boolean): string[] {
@@ -253,6 +269,7 @@ export class Fanout {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#pending = [];
+    this.#begin = undefined;
     this.#updated = this.#log.position();
     this.#told = this.#log.position();
   }

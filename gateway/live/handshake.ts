@@ -1,7 +1,7 @@
 /** Owns who may open a connection of the operators' channel, and what they go on with: at the first handshake and at every resumption. */
 import { decodeJwt } from "jose";
 import { Problem } from "../../schemas/problems.ts";
-import type { LiveSession, LiveSessions } from "../../streams/live-sessions.ts";
+import type { KeptSession, LiveSession, LiveSessions } from "../../streams/live-sessions.ts";
 import type { Revocations } from "../../streams/revocations.ts";
 import type { TenantDirectory } from "../../streams/tenant-directory.ts";
 import type { VerifyToken } from "../auth/verify-jwt.ts";
@@ -49,15 +49,28 @@ const idForm = /^[A-Za-z0-9_-]{16,64}$/;
  * @throws Problem as {@link identify} does
  */
 export const admit = async (auth: Record<string, unknown>, parts: HandshakeParts): Promise<Admitted> => {
-  const { fanout, cases, freshId } = parts;
   const identity = await identify(auth.token, parts);
+  const admitted = await goOnWith(auth, identity, parts);
+  // That may have taken seconds, in which nobody could have ended what was not there yet.
+  requireGrantedAccess(identity.presented, parts.revocations);
+  return admitted;
+};
+
+const goOnWith = async (
+  { pid, offset: text }: Record<string, unknown>,
+  identity: Identity,
+  parts: HandshakeParts,
+): Promise<Admitted> => {
+  const { fanout, cases, freshId } = parts;
   const { principal } = identity;
-  const fresh = { id: freshId(), identity, joined: [], offset: undefined, complete: true, resumed: false };
-  const { pid } = auth;
+  const unkept = { id: freshId(), identity, kept: undefined };
+  const fresh = { ...unkept, joined: [], offset: undefined, complete: true, resumed: false };
   if (typeof pid !== "string" || !idForm.test(pid)) return fresh;
   const kept = await readSession(pid, parts);
-  if (kept?.tenant !== principal.tenant || kept.operatorUrn !== principal.urn) return fresh;
-  const before = roomsOf(kept);
+  if (kept === undefined) return fresh;
+  const { session } = kept;
+  if (session.tenant !== principal.tenant || session.operatorUrn !== principal.urn) return fresh;
+  const before = roomsOf(session);
   const joined = before.filter(({ room }) => mayStay(room, principal));
   try {
     await Promise.all(joined.map(({ room }) => cases.ensure(room)));
@@ -65,17 +78,18 @@ export const admit = async (auth: Record<string, unknown>, parts: HandshakeParts
     if (!(error instanceof Problem)) throw error;
     return fresh;
   }
-  const offset = readOffset(auth.offset);
+  const offset = readOffset(text);
   const reached = offset !== undefined && (await fanout.reached(offset));
   const complete = reached && fanout.isComplete(offset) && joined.length === before.length;
-  return { id: complete ? pid : freshId(), identity, joined, offset, complete, resumed: true };
+  const found = { identity, joined, offset, complete, resumed: true };
+  return complete ? { ...found, id: pid, kept } : { ...found, ...unkept };
 };
 
 /** Without it a client only has to ask for its rooms again. */
 const readSession = async (
   id: string,
   { sessions, onOutage }: HandshakeParts,
-): Promise<LiveSession | undefined> => {
+): Promise<KeptSession | undefined> => {
   try {
     return await sessions.read(id);
   } catch (error) {

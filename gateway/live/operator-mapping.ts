@@ -16,7 +16,7 @@ export interface CaseChange {
   status?: CaseStatus;
   /** Before; undefined likewise. */
   from?: CaseStatus;
-  subCase?: { subCaseUrn: string; groupId: string; status: string };
+  subCase?: { subCaseUrn: string; groupId: string; status: string; reservationStatus?: string };
 }
 
 const steps = {
@@ -32,7 +32,7 @@ export const toldOf = (entry: TailEntry): Told | undefined => {
     case "subcase.state-changed":
     case "subcase.lock-changed": {
       const { subCaseUrn, caseUrn, groupId, status, lockedBy } = data;
-      const payload = { subCaseUrn, caseUrn, groupId, status, lockedBy, ...kindOf(data) };
+      const payload = { subCaseUrn, caseUrn, groupId, status, ...stayOf(data), lockedBy, ...kindOf(data) };
       return { event: "subcase:state-changed", payload, wide: true };
     }
     case "graph.step-started":
@@ -49,6 +49,9 @@ export const toldOf = (entry: TailEntry): Told | undefined => {
   }
 };
 
+const stayOf = ({ reservationStatus }: { reservationStatus?: unknown }): { reservationStatus?: string } =>
+  typeof reservationStatus === "string" ? { reservationStatus } : {};
+
 export const kindOf = ({ kind }: Record<string, unknown>): { kind?: unknown } =>
   kind === undefined ? {} : { kind };
 
@@ -56,8 +59,9 @@ export const kindOf = ({ kind }: Record<string, unknown>): { kind?: unknown } =>
 export const changeOf = (entry: TailEntry): CaseChange | undefined => {
   const { type } = entry;
   if (type === "subcase.state-changed") {
-    const { subCaseUrn, groupId, status } = entry.event().data as NonNullable<CaseChange["subCase"]>;
-    return { subCase: { subCaseUrn, groupId, status } };
+    const told = entry.event().data as NonNullable<CaseChange["subCase"]>;
+    const { subCaseUrn, groupId, status } = told;
+    return { subCase: { subCaseUrn, groupId, status, ...stayOf(told) } };
   }
   if (type === "case.status-changed") {
     const { from, to } = entry.event().data as { from: CaseStatus; to: CaseStatus };

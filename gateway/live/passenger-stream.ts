@@ -18,6 +18,8 @@ export type Revocation = PassengerEventData<"session.revoked">["reason"];
 
 /** A client that has lost its stream comes back after this long. */
 const retryMs = 3000;
+/** One that has made room comes back later, lest a session's pages drive each other out all the time. */
+const roomMadeRetryMs = 30_000;
 
 /** Tells whose place it is without naming anybody. */
 const markOf = (subCaseId: string): string =>
@@ -103,6 +105,12 @@ export class PassengerStream {
     this.queue.push(
       `${withdrawn ? "event: offer.withdrawn\ndata: {}\n\n" : ""}event: session.revoked\ndata: ${JSON.stringify({ reason })}\n\n`,
     );
+    this.queue.end();
+  }
+
+  /** Another stream of its session takes its place. */
+  makeRoom(): void {
+    this.queue.push(`retry: ${roomMadeRetryMs}\n\n`);
     this.queue.end();
   }
 

@@ -12,7 +12,7 @@ import { passengerSessionLifetimeSeconds } from "../auth/passenger-token.ts";
 import { requireOpenCase } from "../checks/case-standing.ts";
 import type { LiveLog } from "./log.ts";
 import { type Group, type GroupName, Groups, type HeardEntry, heardBy } from "./passenger-groups.ts";
-import { type Heard, heardOf } from "./passenger-mapping.ts";
+import { type Heard, heardOf, subCaseOf } from "./passenger-mapping.ts";
 import type { ReadPast } from "./passenger-past.ts";
 import { noneServed, type StreamLimits, StreamPlaces } from "./passenger-places.ts";
 import {
@@ -59,6 +59,7 @@ export class PassengerStreams {
   readonly #parts: PassengerStreamParts;
   /** Each with what it leaves behind. */
   readonly #streams = new Map<PassengerStream, () => void>();
+  readonly #byCase = new Map<string, Set<PassengerStream>>();
   readonly #groups = new Groups();
   readonly #places: StreamPlaces;
   readonly #lots: Set<PassengerStream>[] = Array.from({ length: lots }, () => new Set());
@@ -76,14 +77,14 @@ export class PassengerStreams {
       () => clearInterval(beat),
       parts.live.onEntry((entry) => this.#hear(entry)),
       parts.live.onCountedAnew(() => this.#endAll()),
-      parts.closedCases.onChange((caseId) => this.#check(caseId)),
-      parts.revocations.onWithdrawal(() => this.#check()),
+      parts.closedCases.onChange((caseId) => this.#check(this.#byCase.get(caseId) ?? [])),
+      parts.revocations.onWithdrawal(() => this.#check(this.#streams.keys())),
     ];
   }
 
   /**
    * Its queue is to be sent, and told when the client goes away.
-   * @throws Problem rate/exceeded, upstream/unavailable, not-found/resource
+   * @throws Problem upstream/unavailable, not-found/resource
    */
   async open(session: Session, lastEventId: string): Promise<PassengerStream> {
     const stream = this.#admit(session);
@@ -115,17 +116,21 @@ export class PassengerStreams {
 
   #admit(session: Session): PassengerStream {
     if (this.#closed) throw noneServed();
-    const giveBack = this.#places.take(session);
-    const lot = this.#lots[this.#opened++ % lots] as Set<PassengerStream>;
     const stream = new PassengerStream(session, () => this.#forget(stream));
-    const { tokenIssuedAt = 0 } = session.principal;
+    const giveBack = this.#places.take(stream);
+    const lot = this.#lots[this.#opened++ % lots] as Set<PassengerStream>;
+    const { tokenIssuedAt = 0, caseId = "" } = session.principal;
     const expiresAtMs = 1000 * (tokenIssuedAt + passengerSessionLifetimeSeconds);
     const expiry = setTimeout(() => stream.revoke("EXPIRED"), expiresAtMs - this.#parts.now().getTime());
     expiry.unref();
+    const ofCase = this.#byCase.get(caseId) ?? new Set();
+    this.#byCase.set(caseId, ofCase.add(stream));
     lot.add(stream);
     this.#streams.set(stream, () => {
       clearTimeout(expiry);
       lot.delete(stream);
+      ofCase.delete(stream);
+      if (ofCase.size === 0) this.#byCase.delete(caseId);
       giveBack();
     });
     return stream;
@@ -174,7 +179,9 @@ export class PassengerStreams {
       return undefined;
     });
     if (past === undefined) return false;
-    const all = past.map((entry) => ({ entry, heard: heardOf(entry.event()) }));
+    // Whatever was read: nobody hears of another group.
+    const own = past.filter((entry) => subCaseOf(entry.event()) === group.subCaseId);
+    const all = own.map((entry) => ({ entry, heard: heardOf(entry.event()) }));
     if (all.some(({ heard }) => heard === "members-changed")) return false;
     stream.follow(group.subCaseId, place);
     const shows = lastShowing(all);
@@ -276,12 +283,9 @@ export class PassengerStreams {
     this.#lot = (this.#lot + 1) % lots;
   }
 
-  /** @param ofCase Undefined: all. */
-  #check(ofCase?: string): void {
-    for (const stream of [...this.#streams.keys()]) {
-      const { session } = stream;
-      if (ofCase !== undefined && session.principal.caseId !== ofCase) continue;
-      const over = this.#overBecause(session);
+  #check(streams: Iterable<PassengerStream>): void {
+    for (const stream of [...streams]) {
+      const over = this.#overBecause(stream.session);
       if (over !== undefined) stream.revoke(over);
     }
   }

@@ -133,6 +133,11 @@ export class Presence {
     this.#tellSoon(key);
   }
 
+  /** At any gateway. */
+  isPresent({ tenant, operatorUrn }: Who): boolean {
+    return this.#isPresent(operatorKey(tenant, operatorUrn));
+  }
+
   of(caseId: string): PresenceChanged {
     const watchers = [...(this.#watchers.get(caseId)?.keys() ?? [])].flatMap((key) => this.#watcher(key));
     watchers.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));

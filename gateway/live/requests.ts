@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { isLive, type LockedGroup } from "../../schemas/lock.ts";
 import { Problem } from "../../schemas/problems.ts";
-import { idOf, urn } from "../../schemas/urn.ts";
+import { idOf, tenantOfId, urn } from "../../schemas/urn.ts";
 import type { Fanout } from "./fanout.ts";
 import { type HandshakeParts, identify } from "./handshake.ts";
 import type { LiveLog } from "./log.ts";
@@ -22,6 +22,9 @@ export interface RequestParts extends HandshakeParts {
 
 /** What an acknowledgement says beside `ok`. Made in the turn in which it is sent: nothing that it leaves out has been told before it. */
 export type Answer = () => Record<string, unknown>;
+
+/** RFC 6455: a client that is there after all comes back. */
+const goneOnCode = 1012;
 
 export class Requests {
   readonly #parts: RequestParts;
@@ -62,14 +65,20 @@ export class Requests {
   }
 
   async #watchAirport(session: Session, { airport }: { airport: string }): Promise<Answer> {
-    const { cases, fanout } = this.#parts;
+    const { live, cases, fanout } = this.#parts;
     const { tenant } = session.principal;
+    const begun = live.ring.newestOrder;
     const open = await cases.loadAirport(tenant, airport);
     const room: Room = { kind: "airport", tenant, airport };
     await this.#keepWith(session, room);
     return () => {
       session.join(room);
-      const now = open.map(({ caseUrn }) => ({ caseUrn, status: cases.status(idOf(caseUrn)) }));
+      const ids = new Set(open.map(({ caseUrn }) => idOf(caseUrn)));
+      const isHere = (caseId: string) => tenantOfId(caseId) === tenant && cases.airport(caseId) === airport;
+      // Opened, or opened again, while they were read and this was noted.
+      for (const { caseId } of live.ring.newerThan(begun))
+        if (caseId !== undefined && isHere(caseId) && cases.status(caseId) !== "CLOSED") ids.add(caseId);
+      const now = [...ids].map((id) => ({ caseUrn: urn("case", id), status: cases.status(id) }));
       return { airport, position: offsetText(fanout.offset), cases: now };
     };
   }
@@ -78,9 +87,9 @@ export class Requests {
   async #keepWith(session: Session, room: Room): Promise<void> {
     session.requireRoomFor(room);
     if (session.has(room)) return;
-    const { tenant, operatorUrn, rooms } = session.record();
+    const record = session.record();
     const joined = { room, since: offsetText(this.#parts.fanout.offset) };
-    await this.#write(session.id, { tenant, operatorUrn, rooms: [...rooms, joined] });
+    await this.#write(session, { ...record, rooms: [...record.rooms, joined] });
   }
 
   async unsubscribe(session: Session, payload: unknown): Promise<Answer> {
@@ -107,12 +116,18 @@ export class Requests {
 
   /** As another process would go on with it. @throws Problem upstream/unavailable */
   keep(session: Session): Promise<void> {
-    return this.#write(session.id, session.record());
+    return this.#write(session, session.record());
   }
 
-  async #write(id: string, record: ReturnType<Session["record"]>): Promise<void> {
+  /** A connection whose client has gone on elsewhere, and noted rooms there, is over. */
+  async #write(session: Session, record: ReturnType<Session["record"]>): Promise<void> {
     try {
-      await this.#parts.sessions.write(id, record);
+      const written = await this.#parts.sessions.write(session.id, record, session.kept);
+      if (written === undefined) {
+        session.wire.end(goneOnCode, "gone on with elsewhere");
+        throw new Error("its client has gone on elsewhere");
+      }
+      session.kept = written;
     } catch (error) {
       this.#parts.log.warn({ error: String(error) }, "a live session was not kept");
       throw new Problem("upstream/unavailable", "The room could not be noted. Try again in a moment.", {

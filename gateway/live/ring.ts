@@ -49,6 +49,11 @@ export class Ring {
     return this.#order;
   }
 
+  /** The latest time of an entry. */
+  get newestMs(): number {
+    return this.#newestMs;
+  }
+
   get size(): number {
     return this.#entries.length - this.#first;
   }
@@ -91,6 +96,12 @@ export class Ring {
   /** All of a case, in the order of arrival. */
   ofCase(caseId: string): readonly LiveEntry[] {
     return this.#byCase.get(caseId) ?? [];
+  }
+
+  /** Entries that arrived after the one of that {@link LiveEntry.order}, as far as they are kept. */
+  *newerThan(order: number): Generator<LiveEntry> {
+    const first = Math.max(this.#first, this.#entries.length - (this.#order - order));
+    for (let i = first; i < this.#entries.length; i++) yield this.#entries[i] as LiveEntry;
   }
 
   *[Symbol.iterator](): Generator<LiveEntry> {

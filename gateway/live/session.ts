@@ -2,6 +2,7 @@
 import type { Socket } from "socket.io";
 import type { Principal } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
+import type { KeptSession, LiveSession } from "../../streams/live-sessions.ts";
 import type { PresentedToken } from "../../streams/revocations.ts";
 import { type Fanout, type Joined, namedRoom, packetOf, topicOf } from "./fanout.ts";
 import { type Offset, offsetText } from "./offset.ts";
@@ -28,6 +29,8 @@ export interface Admitted {
   identity: Identity;
   /** Rooms of the session before. */
   joined: Joined[];
+  /** How they are kept under this id; undefined: not yet. */
+  kept: KeptSession | undefined;
   /** What the client says that it was told. */
   offset: Offset | undefined;
   /** All that it lacks is known. */
@@ -54,18 +57,29 @@ export class Session {
   readonly #now: () => Date;
   readonly #joined = new Map<string, Joined>();
   readonly #topics = new Set<string>();
+  /** Cases that it has told to be watched. */
+  readonly #watched = new Set<string>();
+  /** Tells its writes from those of connections before and after it. */
+  readonly #connection: string;
+  /** As its rooms were read or written last. */
+  kept: KeptSession | undefined;
   #identity: Identity;
   #expiry: NodeJS.Timeout | undefined;
   /** Everything that it has not been told yet will be told to its rooms. */
   #upToDate = false;
   #closed = false;
+  #turn: Promise<void> = Promise.resolve();
+  /** How often rooms were left. */
+  #left = 0;
 
   constructor(
     socket: Socket,
-    { id, identity, joined }: Admitted,
+    { id, identity, joined, kept }: Admitted,
     parts: { fanout: Fanout; hears: SessionHears; now: () => Date },
   ) {
     this.id = id;
+    this.kept = kept;
+    this.#connection = socket.id;
     this.socket = socket;
     this.wire = new Wire(socket);
     this.#fanout = parts.fanout;
@@ -97,18 +111,30 @@ export class Session {
     return this.#joined.has(keyOf(room));
   }
 
+  /** One after another, in the order of the calls; once it is closed, none. @param act never fails */
+  inTurn(act: () => Promise<void>): void {
+    this.#turn = this.#turn.then(() => (this.#closed ? undefined : act()));
+  }
+
   /** Tells what was missed, no faster than the client takes it, and then joins the rooms: in one turn, so that nothing falls between. */
   async begin({ offset, complete, resumed }: Admitted): Promise<void> {
     let told = offset;
     for (;;) {
+      const left = this.#left;
+      let hasWaited = false;
       for (const packet of this.#fanout.missed(this.joined, told)) {
-        if (!this.wire.keepsUp()) break;
+        if (!this.wire.keepsUp()) {
+          hasWaited = true;
+          if (!(await this.wire.drained(drainedWithinMs))) this.wire.end(1008, "too slow");
+          if (this.#closed) return;
+          // What is left of a room that it is not in any more is not told.
+          if (left !== this.#left) break;
+        }
         this.wire.send(packet.text);
         told = packet.offset;
       }
-      if (this.wire.keepsUp()) break;
-      if (!(await this.wire.drained(drainedWithinMs))) this.wire.end(1008, "too slow");
-      if (this.#closed) return;
+      // In the meantime more has happened.
+      if (!hasWaited) break;
     }
     this.#upToDate = true;
     this.#hear(topicOf.all);
@@ -131,11 +157,12 @@ export class Session {
   }
 
   leave(room: Room): void {
-    if (!this.#joined.delete(keyOf(room))) return;
+    if (this.#closed || !this.#joined.delete(keyOf(room))) return;
+    this.#left++;
     if (room.kind === "case") {
       this.#unhear(topicOf.case(room.caseId));
       this.#unhear(topicOf.wide(room.caseId));
-      this.#hears.onUnwatch(this, room.caseId);
+      if (this.#watched.delete(room.caseId)) this.#hears.onUnwatch(this, room.caseId);
       return;
     }
     this.#unhear(topicOf.airport(room.tenant, room.airport));
@@ -146,6 +173,7 @@ export class Session {
 
   /** @returns whether rooms were left that the newer token does not open */
   renew(identity: Identity): boolean {
+    if (this.#closed) return false;
     this.#identity = identity;
     this.#expireLater();
     const lost = this.joined.filter(({ room }) => !mayStay(room, identity.principal));
@@ -165,13 +193,15 @@ export class Session {
     clearTimeout(this.#expiry);
     for (const topic of this.#topics) this.#hears.onTopic(topic, -1);
     this.#topics.clear();
+    for (const caseId of this.#watched) this.#hears.onUnwatch(this, caseId);
+    this.#watched.clear();
   }
 
   /** As another process goes on with it. */
-  record(): { tenant: string; operatorUrn: string; rooms: { room: unknown; since: string }[] } {
+  record(): LiveSession {
     const { tenant, urn } = this.principal;
     const rooms = this.joined.map(({ room, since }) => ({ room, since: offsetText(since) }));
-    return { tenant, operatorUrn: urn, rooms };
+    return { tenant, operatorUrn: urn, rooms, connection: this.#connection };
   }
 
   #enter(room: Room): void {
@@ -181,6 +211,7 @@ export class Session {
       // What goes to both comes by the airport.
       if (!this.has({ kind: "airport", tenant, airport: room.airport }))
         this.#hear(topicOf.wide(room.caseId));
+      this.#watched.add(room.caseId);
       this.#hears.onWatch(this, room.caseId);
       return;
     }

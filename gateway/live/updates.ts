@@ -113,18 +113,22 @@ export const updatePayload = (
   };
 };
 
-/**
- * The case's status after an entry, as the log tells it.
- * @param history all that is kept of the case, in order; undefined is returned where that does not tell
- */
-export const statusAfter = (history: readonly LiveEntry[], { order }: LiveEntry): CaseStatus | undefined => {
-  let told: CaseStatus | undefined;
-  for (const entry of history) {
-    const change = changeOf(entry);
-    if (entry.order > order) {
-      if (told !== undefined) return told;
-      if (change?.from !== undefined) return change.from;
-    } else told = change?.status ?? told;
+/** Which status cases had after which entry, as far as entries of the log tell. */
+export class Statuses {
+  readonly #byCase = new Map<string, { order: number; from?: CaseStatus; status: CaseStatus }[]>();
+
+  /** In the order of arrival. */
+  note({ caseId = "", order }: LiveEntry, { from, status }: CaseChange): void {
+    if (status === undefined) return;
+    const ofCase = this.#byCase.get(caseId) ?? [];
+    this.#byCase.set(caseId, ofCase);
+    ofCase.push({ order, status, ...(from === undefined ? {} : { from }) });
   }
-  return told;
-};
+
+  /** Of the entry's case; undefined: they do not tell. */
+  after({ caseId = "", order }: LiveEntry): CaseStatus | undefined {
+    const ofCase = this.#byCase.get(caseId) ?? [];
+    const before = ofCase.findLast((change) => change.order <= order);
+    return before?.status ?? ofCase.find(({ from }) => from !== undefined)?.from;
+  }
+}

@@ -11,7 +11,7 @@ export const passengerEventRoutes = [
     prefixes: ["/v1"],
     summary: "Follow what changes",
     description:
-      "A stream of Server-Sent Events, which ends with the session; whoever reads too slowly is cut off and comes back by `Last-Event-ID`. Five streams of one session at most on one server.",
+      "A stream of Server-Sent Events, which ends with the session; whoever reads too slowly is cut off and comes back by `Last-Event-ID`. Five streams of one session at most on one server: a sixth ends the oldest.",
     rate: "read",
     querystring: EventsQuery,
     handler: "streamMyEvents",
@@ -19,6 +19,6 @@ export const passengerEventRoutes = [
     produces: "text/event-stream",
     success: 200,
     response: PassengerEventStream,
-    problems: ["auth/case-closed", "not-found/resource", "rate/exceeded", "upstream/unavailable"],
+    problems: ["auth/case-closed", "not-found/resource", "upstream/unavailable"],
   },
 ] as const satisfies readonly Route[];

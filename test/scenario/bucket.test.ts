@@ -1,7 +1,7 @@
 // What every process knows without asking: an entry that one of them cannot take keeps nobody from learning the others.
 import { pino } from "pino";
 import t from "tap";
-import { changeEntry, watchBucket } from "../../streams/bucket.ts";
+import { changeEntry, type RemovalMark, takeMark, watchBucket } from "../../streams/bucket.ts";
 import { openStreams } from "../../streams/connection.ts";
 import { outageOf } from "../../streams/outage.ts";
 import { openTenantDirectory } from "../../streams/tenant-directory.ts";
@@ -137,9 +137,13 @@ t.test("a change is decided on what stands, by one writer after the other", asyn
 
 t.test("a removal is told, and no slower writer's older reading undoes it", async (t) => {
   const told: string[] = [];
+  const marks = new Map<string, RemovalMark>();
   const watcher = {
     onValue: (key: string, value: number) => void told.push(`${key}=${value}`),
-    onRemoved: (key: string) => void told.push(`${key} removed`),
+    onRemoved: (key: string, mark: RemovalMark) => {
+      told.push(`${key} removed`);
+      marks.set(key, mark);
+    },
     onUnreadable: (key: string) => void t.fail(key),
     onEnd: ended,
   };
@@ -180,6 +184,14 @@ t.test("a removal is told, and no slower writer's older reading undoes it", asyn
   told.length = 0;
   const later = await watchBucket<number>(streams, "removals", watcher);
   t.strictSame(told.sort(), ends, "and to who comes later");
+  await change("b", () => 5);
+  for (const [key, mark] of marks) await takeMark(streams, "removals", key, mark);
+  const left = await Promise.all(["a", "b", "c", "d", "e"].map((key) => bucket.get(key)));
+  t.strictSame(
+    left.map((entry) => entry?.json()),
+    [undefined, 5, undefined, undefined, 4],
+    "of what is put again no mark's end takes anything",
+  );
   later.close();
 });
 

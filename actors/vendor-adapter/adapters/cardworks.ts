@@ -46,16 +46,16 @@ const kindOfType = {
   capture: "SETTLEMENT",
   reversal: "REVERSAL",
 } as const;
-type TransactionType = keyof typeof kindOfType;
 const Seconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799 });
+/** One odd transaction must not stop the page: what it is, of how much and whose is looked at one by one (`transactionOf`). */
 const TransactionAnswer = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 200 }),
-  type: Type.Enum(Object.keys(kindOfType) as TransactionType[]),
+  type: Type.String(),
   card: Type.String({ minLength: 1, maxLength: 200 }),
-  external_id: Type.String({ minLength: 1, maxLength: 500 }),
+  external_id: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   authorization: Type.String({ minLength: 1, maxLength: 200 }),
   amount: Type.Object({
-    value: Type.Integer({ minimum: 1 }),
+    value: Type.Integer({ minimum: 0 }),
     currency: Type.String({ pattern: "^[A-Z]{3}$" }),
   }),
   partial: Type.Optional(Type.Boolean()),
@@ -133,20 +133,28 @@ const merchantCharactersMax = 100;
 
 const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
+const referenceCharactersMax = 500;
+
+/** Of a type that nobody knows, of nothing, or of a card that nobody here has named: only when it was noted. */
 const transactionOf = (answer: Static<typeof TransactionAnswer>): CardTransactionEntry => {
+  const changedAt = isoOf(answer.created);
+  const kind = wordFor(answer.type, kindOfType);
+  const reference = answer.external_id ?? "";
+  const isNamed = reference !== "" && reference.length <= referenceCharactersMax;
+  if (kind === undefined || answer.amount.value === 0 || !isNamed) return { changedAt };
   const merchant = (answer.merchant_name ?? "").replace(/[\p{C}\s]+/gu, " ").trim();
-  return {
+  const transaction = {
     eventId: answer.id,
-    reference: answer.external_id,
+    reference,
     cardId: answer.card,
     authorizationId: answer.authorization,
-    kind: kindOfType[answer.type as TransactionType],
+    kind,
     amount: { amountMinor: answer.amount.value, currency: answer.amount.currency },
     ...(answer.partial && { isPartial: true as const }),
     ...(merchant !== "" && { merchant: [...merchant].slice(0, merchantCharactersMax).join("") }),
     at: isoOf(answer.occurred),
-    changedAt: isoOf(answer.created),
   };
+  return { changedAt, transaction };
 };
 
 export class CardWorks implements PaymentPort {

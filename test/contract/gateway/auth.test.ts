@@ -358,7 +358,10 @@ t.test("a real captcha service", async (t) => {
     t.equal(answer.status, expected, JSON.stringify(verdict).slice(0, 80));
     if (expected === 503) t.equal(answer.json.failedDomain, "captcha");
   }
+  said = { success: false, "error-codes": ["invalid-input-secret"] };
+  t.equal((await logIn("solved-for-nothing")).status, 503);
   said = undefined;
+  t.equal((await logIn("solved-for-nothing")).status, 200, "the fault was ours: it may be sent again");
   status = 500;
   const down = await logIn("solved-later");
   t.equal(down.status, 503);

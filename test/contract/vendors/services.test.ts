@@ -1,4 +1,7 @@
 /** The payment, message and transport ports' contracts, run on each adapter against its sandbox process. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { CardWorks } from "../../../actors/vendor-adapter/adapters/cardworks.ts";
 import { RideFleet } from "../../../actors/vendor-adapter/adapters/ridefleet.ts";
@@ -12,6 +15,7 @@ import type {
   TransportPort,
   WriteOutcome,
 } from "../../../actors/vendor-adapter/ports.ts";
+import { cardUsesOf } from "../../../actors/vendor-adapter/reconcile.ts";
 import { closedPort, context, type Sandbox, startSandbox } from "./sandbox.ts";
 
 const paymentAdapters: [string, new (options: VendorOptions) => PaymentPort][] = [["cardworks", CardWorks]];
@@ -208,14 +212,14 @@ const usedAndShown = async (
   const second = await port.transactions({ cursor: first.nextCursor ?? "" }, context);
   if (second.outcome !== "done") return t.fail(JSON.stringify(second)) as never;
   t.equal(second.nextCursor, undefined);
-  const all = [...first.entries, ...second.entries];
+  const all = [...first.entries, ...second.entries].map(({ transaction }) => transaction);
   const one = { reference: "p", cardId, authorizationId: held.authorization, at: "2030-03-17T17:46:40.000Z" };
   t.match(all, [
     { ...one, kind: "AUTHORIZATION", amount: { amountMinor: 500, currency: "JPY" }, merchant: "Bar & Grill" },
     { ...one, kind: "SETTLEMENT", amount: { amountMinor: 450 } },
     { ...one, kind: "REVERSAL", amount: { amountMinor: 50 } },
   ]);
-  t.equal(new Set(all.map(({ eventId }) => eventId)).size, 3);
+  t.equal(new Set(all.map((used) => used?.eventId)).size, 3);
   const since = await port.transactions({ since: "2999-01-01T00:00:00.000Z" }, context);
   t.match(since, { outcome: "done", entries: [] });
   t.match(await port.transactions({ cursor: "x" }, context), { outcome: "refused" });
@@ -296,3 +300,36 @@ const ownTransport = async (t: Test, port: TransportPort, sandbox: Sandbox, name
   t.match(unknown, { outcome: "refused", code: "NOT_FOUND" });
   t.match((await sandbox.ledger(name)).counts, { booked: 1, cancelled: 1 });
 };
+
+t.test("one odd transaction does not stop the others", async (t) => {
+  const good = { id: "t1", type: "capture", card: "c", external_id: "XN-1.card.1", authorization: "a" };
+  const amount = { value: 450, currency: "JPY" };
+  const noted = { ...good, amount, occurred: 1_900_000_000, created: 1_900_000_001 };
+  const { external_id: _, ...unnamed } = noted;
+  const odd = [
+    { ...noted, type: "chargeback" },
+    { ...noted, type: "constructor" },
+    { ...noted, amount: { ...amount, value: 0 } },
+    { ...unnamed, created: 1_900_000_009 },
+    { ...noted, external_id: null },
+    { ...noted, external_id: "" },
+    { ...noted, external_id: "x".repeat(501) },
+  ];
+  let data: object[] = [noted, ...odd];
+  const server = createServer((_, response) => response.end(JSON.stringify({ data, has_more: false })));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  t.teardown(() => server.close());
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const ask = cardUsesOf(new CardWorks({ baseUrl, apiKey: "k", timeoutMs: 20_000 }));
+  const page = await ask({}, { ...context, signal: AbortSignal.timeout(20_000) });
+  if (page.outcome !== "done") return t.fail(JSON.stringify(page)) as never;
+  t.match(page.reports, [{ reference: "XN-1.card.1", cause: ["t1"], data: { kind: "SETTLEMENT" } }]);
+  t.equal(page.reports.length, 1);
+  t.equal(page.entries.length, 1 + odd.length);
+  t.equal(page.entries[4]?.changedAt, "2030-03-17T17:46:49.000Z", "its time counts for the position");
+  for (const wrong of [{ created: "today" }, { amount: { ...amount, value: -1 } }, { id: 7 }]) {
+    data = [{ ...noted, ...wrong }];
+    const refused = await ask({}, { ...context, signal: AbortSignal.timeout(20_000) });
+    t.match(refused, { outcome: "unavailable" }, JSON.stringify(wrong));
+  }
+});

@@ -9,11 +9,13 @@ import { Cases } from "../../../gateway/live/cases.ts";
 import { Fanout, type Joined } from "../../../gateway/live/fanout.ts";
 import type { LiveLog } from "../../../gateway/live/log.ts";
 import { offsetText, readOffset } from "../../../gateway/live/offset.ts";
+import { changeOf, toldOf } from "../../../gateway/live/operator-mapping.ts";
 import { PacketRates } from "../../../gateway/live/packet-rates.ts";
 import { type Position, positionText, readPosition } from "../../../gateway/live/position.ts";
 import { Presence } from "../../../gateway/live/presence.ts";
 import { inOrder, type LiveEntry, Ring } from "../../../gateway/live/ring.ts";
 import { namedBy } from "../../../gateway/live/rooms.ts";
+import { updatePayload } from "../../../gateway/live/updates.ts";
 import type { LiveEvent } from "../../../scripts/soaking/live-client.ts";
 import { entriesOf, type LoggedEvent, untold, wrongIn } from "../../../scripts/soaking/live-told.ts";
 import { operatorKey, type PresentOperator } from "../../../streams/live-gateways.ts";
@@ -152,9 +154,9 @@ t.test("whoever comes back, wherever, after any packet, is told the rest once", 
         const from = offsetText({ updates: start, told: start });
         const told = one.packets.slice(0, firstCut % (one.packets.length + 1));
         const resume = (gateway: Gateway): LiveEvent[] =>
-          gateway.fanout
-            .missed(joined, readOffset(told.at(-1)?.offset ?? from))
-            .map(({ text }) => eventOf(text));
+          [...gateway.fanout.missed(joined, readOffset(told.at(-1)?.offset ?? from))].map(({ text }) =>
+            eventOf(text),
+          );
         // Cut off once more in the middle of what was missed.
         const missed = resume(other);
         told.push(...missed.slice(0, secondCut % (missed.length + 1)));
@@ -335,4 +337,26 @@ t.test("the published description is valid AsyncAPI, and its examples are what i
     [],
   );
   t.end();
+});
+
+t.test("how far a group's stay has come", async (t) => {
+  const [entry] = logOf([{ stream: "INTERNAL", caseNo: 1, afterMs: 1, what: "state" }]).entries;
+  if (entry === undefined) throw new Error("no entry");
+  const event = entry.event();
+  const arrived: TailEntry = {
+    ...entry,
+    event: () => ({ ...event, data: { ...event.data, status: "RESOLVED", reservationStatus: "CHECKED_IN" } }),
+  };
+  const told = toldOf(arrived);
+  t.match(told?.payload, { status: "RESOLVED", reservationStatus: "CHECKED_IN" });
+  checkLiveEvent("subcase:state-changed", told?.payload);
+  const subCase = { ...(changeOf(arrived)?.subCase as object) };
+  t.match(subCase, { status: "RESOLVED", reservationStatus: "CHECKED_IN" });
+  const update = updatePayload(
+    { caseId: caseIdOf(1), entries: [{ ...arrived, caseId: caseIdOf(1), order: 1 } as never] },
+    "OPEN",
+  );
+  t.match(update.subCases, [{ reservationStatus: "CHECKED_IN" }]);
+  checkLiveEvent("case:updated", update);
+  t.notOk("reservationStatus" in (toldOf(entry)?.payload ?? {}), "nobody knows of a room");
 });

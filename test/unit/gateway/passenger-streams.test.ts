@@ -108,6 +108,12 @@ t.test("what has left the memory is read from the log, or told as a whole", asyn
       ["offer.updated", "0.3"],
     ],
   );
+  it.remember([step(1, changed("READY", other)), step(2, eventOf("voucher.issued", {}, other))]);
+  t.same(
+    (await (await opened(it, ada, place))()).frames,
+    [],
+    "another group's are told to nobody, whatever is read",
+  );
   it.remember([step(1, changed()), step(2, eventOf("subcase.members-changed"))]);
   t.same(names((await (await opened(it, ada, place))()).frames), ["snapshot"], "the group is another one");
 });
@@ -140,6 +146,10 @@ t.test("how streams end", async (t) => {
   it.closings.set(caseId, { closedAt: new Date(at), open: false });
   it.hears.change("XN-ANOTHER");
   t.same((await closing()).ended, false);
+  const elsewhere = it.session();
+  elsewhere.principal.caseId = "XN-ANOTHER";
+  const beside = await it.streams.open(elsewhere, "");
+  it.closings.set("XN-ANOTHER", { closedAt: new Date(at), open: false });
   it.hears.change(caseId);
   t.match(await closing(), {
     frames: [
@@ -149,6 +159,9 @@ t.test("how streams end", async (t) => {
     ].slice(1),
     ended: true,
   });
+  t.notOk(beside.queue.ended, "only of the case that was told of");
+  it.hears.change("XN-ANOTHER");
+  t.ok(beside.queue.ended);
   it.closings.clear();
   const revoked = it.session();
   const stream = clientOf((await it.streams.open(revoked, "")).queue);
@@ -184,12 +197,24 @@ t.test("how streams end", async (t) => {
 t.test("limits: of a session, of a process, of a reader that takes nothing", async (t) => {
   const it = aProcess({ ofSession: 2, ofProcess: 3 });
   const one = it.session();
-  const [first] = [await it.streams.open(one, ""), await it.streams.open(one, "")];
-  await t.rejects(it.streams.open(one, ""), { code: "rate/exceeded", members: { retryAfterSeconds: 15 } });
+  const [lost, second] = [await it.streams.open(one, ""), await it.streams.open(one, "")];
   const reading = await opened(it, bob);
   await t.rejects(it.streams.open(it.session(), ""), { code: "upstream/unavailable" });
-  await first?.queue.return();
+  const third = await it.streams.open(one, "");
+  t.same(
+    [lost, second, third].map(({ queue }) => queue.ended),
+    [true, false, false],
+    "the oldest makes room, in a full process too",
+  );
+  t.match(
+    (await lost.queue.next()).value,
+    /\nretry: 30000\n\n$/,
+    "and is to leave the others alone for a while",
+  );
+  t.equal(it.streams.size, 3);
+  await second.queue.return();
   await it.streams.open(one, "");
+  t.notOk(third.queue.ended, "there was room");
   const sent: Frame[] = [];
   for (let n = 0; n < waitingMax + 20; n++) {
     it.tell("EVENTS", eventOf("wallet.card-tx", { kind: "SETTLEMENT" }));

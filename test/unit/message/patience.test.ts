@@ -4,12 +4,13 @@ import type { Gathered, Present } from "../../../actors/message/decide.ts";
 import { optOutKey } from "../../../actors/message/decide.ts";
 import { tellSame, untrue } from "../../../actors/message/facts.ts";
 import { markOf } from "../../../actors/message/preferences.ts";
-import type { Attempt, MessageEvent } from "../../../actors/message/state.ts";
+import type { Attempt, MessageEvent, MessageState } from "../../../actors/message/state.ts";
 import { messageRecord } from "../../../actors/message/view.ts";
 import { seal, unseal } from "../../../actors/runtime/seal.ts";
 import { type NoticeFacts, type NoticeRecipients, untellable } from "../../../schemas/message.ts";
+import { markOfPassenger } from "../../../schemas/passenger-session.ts";
 import type { VendorCall } from "../../../schemas/vendor-call.ts";
-import { evening, eventsOf, givenOf, secondsLater, supervisor } from "../../harness/given.ts";
+import { evening, eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
 import {
   answer,
   answered,
@@ -264,3 +265,27 @@ t.test("what may be told of a group", async (t) => {
   t.notOk(tellSame("offer-withdrawn", none.facts, facts));
   t.notOk(tellSame("transport-updated", facts, { ...facts, pickupAt: evening.toISOString() }));
 });
+
+t.test(
+  "whoever it was written to is named to edges, wherever their sessions say that they are",
+  async (t) => {
+    const before = story(ordered());
+    const keysOf = (
+      command: Parameters<typeof story>[0],
+      template: MessageState["template"] = "stay-changed",
+    ) => {
+      const after = story(ordered(), command);
+      const of = (events: MessageEvent[]) => ({ ...stateOf(events), template });
+      const change = { id: messageId, before: of(before), after: of(after), events: after };
+      return (rules.changed?.({ ...change, command: received("x") }) ?? []).flatMap((message) =>
+        message.to === "internal" ? (message.data.surrogateKeys as string[]) : [],
+      );
+    };
+    t.same(keysOf(answer(1, "done")), [
+      "group/XN-01KAMVW9G0CASECASECASECASE/K7QX2M",
+      `passenger/${markOfPassenger("urn:passenger:XN-ADA")}`,
+    ]);
+    t.same(keysOf(answer(1, "refused")), [], "nobody's list has another line");
+    t.same(keysOf(answer(1, "done"), "offer-ready"), [], "the offer that waits for it purges the list");
+  },
+);

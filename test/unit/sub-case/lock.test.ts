@@ -4,6 +4,7 @@ import fc from "fast-check";
 import t from "tap";
 import type { Received } from "../../../actors/runtime/decider.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
+import { closeSession } from "../../../actors/sub-case/held-locks.ts";
 import { groupLock, lockFacts, lockTimers, lockView } from "../../../actors/sub-case/lock.ts";
 import { subCaseActor } from "../../../actors/sub-case/service.ts";
 import { type SubCaseEvent, technicalEvents } from "../../../actors/sub-case/state.ts";
@@ -198,6 +199,30 @@ t.test("its holder has left", async (t) => {
     ],
     "the issuer tells of a logout",
   );
+});
+
+t.test("a session is closed whether or not anybody can be told of it", async (t) => {
+  const [waits, warned]: [unknown[], object[]] = [[], []];
+  const publish = async (
+    _subject: string,
+    _payload: string,
+    { timeout, retries }: Record<string, unknown>,
+  ) => {
+    waits.push({ timeout, retries });
+    throw new Error("no server");
+  };
+  const find = () => ({ sort: () => ({ toArray: async () => [] }) });
+  const context = {
+    documents: { tenant: () => ({ collection: () => ({ find }) }) },
+    clock: { now: () => evening },
+    streams: { jetstream: { publish } },
+    log: { warn: (told: object) => warned.push(told) },
+  } as unknown as ActorContext;
+  const close = received("sub-case.close-session", {}, { principal: bo });
+  const reply = await closeSession(context)(close, async () => ({ ok: null }));
+  t.strictSame(reply, { ok: { released: [] } });
+  t.strictSame(waits, [{ timeout: 1000, retries: 1 }], "nobody who logs out waits longer");
+  t.match(warned, [{ err: { message: "no server" } }]);
 });
 
 t.test("while the case is closed it can be given back and lapse, not be taken", async (t) => {

@@ -1,8 +1,9 @@
 // What the passengers' streams hear of a group beside its state, found by comparing what it was with what it is.
 import t from "tap";
 import { passengersTold } from "../../../actors/sub-case/passengers-told.ts";
-import type { SubCaseEvent, SubCaseState } from "../../../actors/sub-case/state.ts";
-import { eventsOf, received } from "../../harness/given.ts";
+import type { Reservation, SubCaseEvent, SubCaseState } from "../../../actors/sub-case/state.ts";
+import { stateChanged } from "../../../actors/sub-case/state-changed.ts";
+import { evening, eventsOf, received } from "../../harness/given.ts";
 import { accept, assign, opened, ready, rules, stateOf, story, subCaseId } from "./group-story.ts";
 
 const told = (before: SubCaseState | undefined, after: SubCaseState): string[] => {
@@ -40,10 +41,10 @@ t.test("members, and an offer that shows something else", async (t) => {
       ["subcase.members-changed"],
     ],
     [
-      "arrived",
+      "arrived is told with its state",
       accepted,
       { ...accepted, reservation: { ...reservation, status: "CHECKED_IN" } },
-      ["subcase.offer-changed"],
+      [],
     ],
     [
       "other dates",
@@ -56,4 +57,35 @@ t.test("members, and an offer that shows something else", async (t) => {
     ["a lock", accepted, { ...accepted, shape: 7 }, []],
   ];
   for (const [what, before, after, expected] of table) t.same(told(before, after), expected, what);
+});
+
+t.test("how far its stay has come is told as its state is", async (t) => {
+  const [offered, accepted] = [stateOf(ready), stateOf(eventsOf(rules, ready, accept))];
+  const { reservation } = offered;
+  if (reservation === undefined) throw new Error("no room");
+  const as = (whole: SubCaseState, status: Reservation["status"]): SubCaseState => ({
+    ...whole,
+    reservation: { ...reservation, status },
+  });
+  const working: SubCaseState = { ...accepted, status: "PROCESSING" };
+  const { reservation: _, ...roomless } = accepted;
+  const table: [string, SubCaseState, SubCaseState, string[]][] = [
+    ["arrived", accepted, as(accepted, "CHECKED_IN"), ["CHECKED_IN"]],
+    ["not seen", offered, as(offered, "NO_SHOW"), ["NO_SHOW"]],
+    ["gone", as(accepted, "CHECKED_IN"), as(accepted, "CHECKED_OUT"), ["CHECKED_OUT"]],
+    ["seen after all", as(accepted, "NO_SHOW"), as(accepted, "CHECKED_IN"), ["CHECKED_IN"]],
+    ["accepted with it", offered, as(accepted, "CHECKED_IN"), ["CHECKED_IN"]],
+    ["accepted", offered, accepted, ["CONFIRMED"]],
+    ["nothing", accepted, as(accepted, "CONFIRMED"), []],
+    ["a room that is given back", accepted, as(accepted, "CANCELLED"), []],
+    ["a room that is booked", as(accepted, "PENDING"), accepted, []],
+    ["while a saga runs", working, as(working, "CHECKED_IN"), []],
+    ["without a room", offered, roomless as SubCaseState, ["none"]],
+  ];
+  for (const [what, before, after, expected] of table) {
+    const said = stateChanged(before, after, evening).map((message) =>
+      "data" in message ? ((message.data as { reservationStatus?: string }).reservationStatus ?? "none") : "",
+    );
+    t.strictSame(said, expected, what);
+  }
 });

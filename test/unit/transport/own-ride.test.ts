@@ -1,13 +1,17 @@
 // Rides that passengers ask for themselves, as tables: who may, what is there already, when they leave, and how many.
 import t from "tap";
+import type { ActorContext } from "../../../actors/runtime/host.ts";
+import { transportQueries } from "../../../actors/transport/queries.ts";
 import {
   evolveTransfer,
   type TransferEvent,
   type TransferState,
 } from "../../../actors/transport/transfer-state.ts";
+import { transferSchemaVersion } from "../../../actors/transport/transfers.ts";
 import type { Principal } from "../../../schemas/command.ts";
+import { sessionIdOf } from "../../../schemas/passenger-session.ts";
 import type { RequestRideBody, RideParty } from "../../../schemas/transport.ts";
-import { evening, eventsOf, givenOf, received, secondsLater } from "../../harness/given.ts";
+import { evening, eventsOf, givenOf, received, secondsLater, trace } from "../../harness/given.ts";
 import { idOfGroup, orderOf, referenceOf, transferRules } from "./depot.ts";
 
 const me = idOfGroup(1);
@@ -91,6 +95,23 @@ t.test("a ride is sought, once", async (t) => {
   given(t, ...sought)
     .when(...asks({ direction: "AIRPORT_TO_HOTEL", pickupAt: "2026-11-21T23:00:00.000Z" }))
     .refused("conflict/state", { state: "pending" });
+  const booked = noted(sought, "booked");
+  const atThatTime = { direction: "AIRPORT_TO_HOTEL", pickupAt: "2026-11-21T21:20:00.000Z" } as const;
+  given(t, ...booked)
+    .when(...asks(atThatTime, { seconds: 1200 }))
+    .nothing();
+  given(t, ...booked)
+    .when(...asks({ ...atThatTime, pickupAt: "2026-11-21T22:40:00.000Z" }, { seconds: 1200 }))
+    .refused("conflict/state", { state: "booked" });
+  given(t, ...booked)
+    .when(...asks({ ...atThatTime, pickupAt: "2026-11-21T21:40:00.000Z" }, { seconds: 1200 }))
+    .refused("validation/body");
+  // A ride back that somebody has asked for by its time is theirs, whether or not a flight is known.
+  const { departure: _, ...noFlight } = order;
+  const there = partyOf({ isThere: true, order: noFlight });
+  given(t, ...after([], asks({ pickupAt: "2026-11-22T10:00:00.000Z" }, { party: there })))
+    .when(...asks({}, { party: there }))
+    .nothing();
   // Who has missed it may ask for the next one.
   given(t, ...noted(sought, "booked"))
     .when(...asks({}, { seconds: 3600 }))
@@ -158,4 +179,31 @@ t.test("a refused one is sought again, so often; and others, so many", async (t)
     .when(...asks())
     .refused("conflict/state", { state: "NOT_ALLOWED" });
   t.equal(evening.toISOString(), stateOf(story).segments[0]?.createdAt.toISOString());
+});
+
+t.test("whoever was split away reads the rides of the group that they are in now", async (t) => {
+  const passengerUrn = "urn:passenger:XN-ADA";
+  const urn = `urn:passenger-session:${sessionIdOf(passengerUrn, "7d1f0f0e-1a35-4f43-8d0a-0d4f1ab0a001")}`;
+  const ridesOf = async (groupNow: string) => {
+    // The order was under way when they were split away: it goes on for those who are left, and names them all.
+    const stale = { ...order, passengerUrns: [passengerUrn, "urn:passenger:XN-BYRON"] };
+    const left = stateOf(noted(after([], asks({}, { party: partyOf({ order: stale }) })), "booked"));
+    const found: Record<string, object> = { G1: { _id: me, schemaVersion: transferSchemaVersion, ...left } };
+    const findOne = async ({ groupId }: { groupId: string }) => found[groupId] ?? null;
+    const context = {
+      documents: { tenant: () => ({ collection: () => ({ findOne }) }) },
+      clock: { now: () => evening },
+      call: async () => ({ groupId: groupNow }),
+    } as unknown as ActorContext;
+    const mine: Principal = { surface: "passenger", tenant: "XN", urn, caseId: order.caseId, groupId: "G1" };
+    const { rides } = await transportQueries(context).mine({
+      tenant: "XN",
+      principal: mine,
+      ...trace,
+      params: {},
+    });
+    return rides.length;
+  };
+  t.equal(await ridesOf("G1"), 1);
+  t.equal(await ridesOf("G2"), 0, "the former group's ride is not theirs");
 });
