@@ -7,11 +7,11 @@ import { follow } from "../../streams/follow.ts";
 import { internalSubject, typeFilter } from "../../streams/subjects.ts";
 import { causedId, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
+import { Pace } from "../runtime/pace.ts";
 import { systemCommand } from "../runtime/send.ts";
 import { KeyedQueue } from "../runtime/serial.ts";
 import { attemptAgain, attemptFirst, type Recipient, recipientOf, typesOf } from "./attempt.ts";
 import type { Sender } from "./effects.ts";
-import { Pace } from "./pace.ts";
 import { allSubscriptions, loadSubscription, type Subscription } from "./queries.ts";
 
 /** Attempts under way to one partner from this process: a partner that hangs holds these and nothing else. */
