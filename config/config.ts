@@ -5,9 +5,6 @@ import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import Type, { type Static, type TObject } from "typebox";
 import {
-  type AttemptLimit,
-  attemptLimitOf,
-  attemptsForm,
   proxiesOf,
   type Rate,
   type RatePair,
@@ -16,8 +13,9 @@ import {
   ratePairOf,
   singleRateOf,
 } from "./limits.ts";
+import { type LoginAttemptLimits, loginAttemptLimits, loginAttemptSettings } from "./login-attempts.ts";
 import { type MailServer, mailServerForm, mailServerOf } from "./mail-server.ts";
-import { partnerPrioritySettings } from "./partner-priority.ts";
+import { partnerWriteSettings } from "./partner-writes.ts";
 import { parseSigningKeys, type SigningAlgorithm } from "./signing-keys.ts";
 
 const Url = Type.String({ format: "uri", maxLength: 500 });
@@ -98,7 +96,9 @@ export const Environment = Type.Object({
     ...File,
     description: "32 bytes in base64; seals secrets that must be read back.",
   }),
-  CAPTCHA_VERIFY_URL: Type.Optional(Url),
+  CAPTCHA_VERIFY_URL: Type.Optional(
+    Type.String({ ...Url, pattern: "^https?://", description: "Of the captcha provider's siteverify." }),
+  ),
   CAPTCHA_SECRET_FILE: Type.Optional(File),
   CAPTCHA_DEVELOPMENT_TOKEN: Type.Optional(
     Type.String({
@@ -118,17 +118,8 @@ export const Environment = Type.Object({
     description:
       "Requests a minute and burst of one client address on public routes, or refused before the caller was known.",
   }),
-  ...partnerPrioritySettings,
-  LOGIN_ATTEMPTS_ADDRESS: Type.String({
-    pattern: attemptsForm,
-    default: "5/15m",
-    description: "Logins with a booking reference from one client address in any such time.",
-  }),
-  LOGIN_ATTEMPTS_PNR: Type.String({
-    pattern: attemptsForm,
-    default: "10/24h",
-    description: "Logins with one booking reference, from wherever, in any such time.",
-  }),
+  ...partnerWriteSettings,
+  ...loginAttemptSettings,
   TRUSTED_PROXIES: Type.Optional(
     Type.String({
       maxLength: 2000,
@@ -215,6 +206,13 @@ export const Environment = Type.Object({
     default: 300_000,
     description: "How long an operator's lock on a group lasts unless it is renewed.",
   }),
+  LIVE_BEAT_MS: Type.Integer({
+    minimum: 100,
+    maximum: 60_000,
+    default: 5000,
+    description:
+      "How often gateways tell each other that they live; after three that are missed the locks of a dead one's operators are given back.",
+  }),
   SWEEP_INTERVAL_MS: Type.Integer({
     minimum: 100,
     maximum: 60_000,
@@ -264,7 +262,7 @@ export interface Config extends Readonly<Environment> {
   /** Undefined: no mail server. */
   readonly mail: MailServer | undefined;
   readonly rates: Rates;
-  readonly loginAttempts: { readonly address: AttemptLimit; readonly pnr: AttemptLimit };
+  readonly loginAttempts: LoginAttemptLimits;
   /** Undefined: none. */
   readonly trustedProxies: BlockList | undefined;
 }
@@ -308,6 +306,9 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
       "Configuration: CAPTCHA_DEVELOPMENT_TOKEN: would pass by CAPTCHA_VERIFY_URL; set one of them",
     );
   }
+  if (settings.CAPTCHA_VERIFY_URL !== undefined && settings.CAPTCHA_SECRET_FILE === undefined) {
+    throw new ConfigError("Configuration: CAPTCHA_SECRET_FILE: is missing; CAPTCHA_VERIFY_URL needs it");
+  }
   if (settings.OPERATOR_JWKS === undefined && !/^https?:\/\//.test(settings.OPERATOR_ISSUER)) {
     throw new ConfigError(
       "Configuration: OPERATOR_ISSUER: is no address to find its keys at; set OPERATOR_JWKS",
@@ -325,10 +326,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
       settings.CAPTCHA_SECRET_FILE && readText("CAPTCHA_SECRET_FILE", settings.CAPTCHA_SECRET_FILE),
     mail: readMailServer(settings),
     rates: ratesOf(settings),
-    loginAttempts: {
-      address: attemptLimitOf(settings.LOGIN_ATTEMPTS_ADDRESS),
-      pnr: attemptLimitOf(settings.LOGIN_ATTEMPTS_PNR),
-    },
+    loginAttempts: loginAttemptLimits(settings),
     trustedProxies: readProxies(settings.TRUSTED_PROXIES),
   });
 };

@@ -40,6 +40,8 @@ export interface CompiledRoute {
   successUnlessCreated: number;
   produces: MediaType;
   tagged: boolean;
+  /** Kept by an edge, under the names of whose read it is. */
+  named: boolean;
   /** Names of the path's parameters, in their order. */
   paramNames: readonly string[];
   /** 0: the route takes no body. */
@@ -78,6 +80,7 @@ const compile = (route: Route): Omit<CompiledRoute, "notices"> => ({
   successUnlessCreated: route.successUnlessCreated ?? route.success,
   produces: route.produces ?? mediaTypes[0],
   tagged: isTagged(route),
+  named: route.cache === "passenger",
   paramNames: paramNames(route),
   bodyBytesMax: route.body === undefined ? 0 : (route.bodyBytesMax ?? bodyBytesDefault),
   matchParams: route.params && compileParams(route.params),
@@ -125,6 +128,7 @@ const contentTypes: Record<MediaType, string> = {
   "text/html": "text/html; charset=utf-8",
   "text/csv": "text/csv; charset=utf-8; header=present",
   "text/plain": "text/plain; charset=utf-8",
+  "text/event-stream": "text/event-stream",
 };
 
 const successHeaders = (route: Route): [string, string][] => {

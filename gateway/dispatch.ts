@@ -3,6 +3,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Accepted, Command, Principal, Query, Reply, Trace } from "../schemas/command.ts";
 import { Problem } from "../schemas/problems.ts";
 import { idOf } from "../schemas/urn.ts";
+import type { PresentedToken } from "../streams/revocations.ts";
 import type { CompiledRoute } from "./compile-route.ts";
 
 /** Longer than the slowest synchronous answer, a webhook's test that waits 10 s; the caller is then told to come back. */
@@ -13,6 +14,8 @@ export interface CheckedRequest {
   route: CompiledRoute;
   trace: Trace;
   principal: Principal;
+  /** What a token can be withdrawn by, for answers that outlast their check; undefined: the route takes none. */
+  presented: PresentedToken | undefined;
   now: Date;
   params: Record<string, unknown>;
   query: Record<string, unknown>;
@@ -24,6 +27,8 @@ export interface CheckedRequest {
   expectedVersion: number | undefined;
   /** What the client has of it already; empty: nothing, or it does not count here. */
   ifNoneMatch: string;
+  /** The event that a client of a stream has received last; empty: none. */
+  lastEventId: string;
   /** The client's address; empty once it has gone. Asked for by few, and a native call. */
   address: () => string;
 }

@@ -2,6 +2,7 @@
 import type { TObject, TSchema } from "typebox";
 import { ProblemResponse } from "../schemas/problem-response.ts";
 import { type ProblemCode, problems } from "../schemas/problems.ts";
+import { surrogateKeyHeader } from "../schemas/surrogate-keys.ts";
 import { scopes } from "../schemas/vocabulary.ts";
 import { deprecationHeaders } from "./deprecation.ts";
 import {
@@ -185,6 +186,11 @@ const headers: Json = {
     description: "The entity's version where it has one, with a digest of what is shown.",
     schema: { type: "string" },
   },
+  [surrogateKeyHeader]: {
+    description:
+      "The names by which an edge that keeps this answer is told to let go of it. Of no use to clients.",
+    schema: { type: "string" },
+  },
 };
 
 const headersNamed = (...names: string[]): Json =>
@@ -200,6 +206,7 @@ const successOf = (route: Route, components: Components): Json => ({
   headers: headersNamed(
     ...(takesIdempotencyKey(route) ? ["Idempotency-Replayed"] : []),
     ...("command" in route || isTagged(route) ? ["ETag"] : []),
+    ...(route.cache === "passenger" ? [surrogateKeyHeader] : []),
   ),
   content: {
     [route.produces ?? "application/json"]: {

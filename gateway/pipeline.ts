@@ -67,7 +67,7 @@ export const createPipeline = (parts: PipelineParts) => {
     // In the request's own tick, or its first bytes are lost; what a check refuses is dropped with the exchange.
     if (route.bodyBytesMax > 0) exchange.collectBody(route.bodyBytesMax);
     const airline = airlineOfHost(route, exchange, tenants);
-    const principal = await authenticate(route, exchange, airline, parts);
+    const { principal, presented } = await authenticate(route, exchange, airline, parts);
     requireOpenCase(principal, closedCases);
     authorize(route, principal);
     quota.admit(route, principal);
@@ -86,6 +86,7 @@ export const createPipeline = (parts: PipelineParts) => {
         trace,
         now,
         principal,
+        presented,
         address,
         bodyBytes: json.bytes,
         ...conditions,
@@ -143,7 +144,7 @@ export const createPipeline = (parts: PipelineParts) => {
       answer = parts.tellProblem(problem, trace.correlationUrn);
     }
     const call = quota.partnerCall();
-    if (call !== undefined) parts.tally.note(call.partner, call.rate, answer.status, now);
+    if (call !== undefined) parts.tally.note(call.partner, call.rate, answer.status);
     const sending = exchange.respond({
       ...answer,
       headers: [

@@ -11,6 +11,8 @@ export type Method = "get" | "post" | "put" | "patch" | "delete";
 /** The few answers that the gateway gives itself, or that wrap an actor's with something only it can do. */
 export type HandlerName =
   | "logIn"
+  | "exchangeMagicLink"
+  | "streamMyEvents"
   | "issueAccessToken"
   | "exportAudit"
   | "showKeySet"
@@ -23,7 +25,13 @@ export type HandlerName =
 export const bodyBytesDefault = 1024 * 1024;
 
 /** What routes produce, problems aside; the first where a row says nothing. */
-export const mediaTypes = ["application/json", "text/html", "text/csv", "text/plain"] as const;
+export const mediaTypes = [
+  "application/json",
+  "text/html",
+  "text/csv",
+  "text/plain",
+  "text/event-stream",
+] as const;
 export type MediaType = (typeof mediaTypes)[number];
 
 /** Who may call. A list means any one of them. */

@@ -13,14 +13,17 @@ import { createCaptchaVerifier } from "./auth/captcha.ts";
 import { createPartnerSigner } from "./auth/partner-token.ts";
 import { createPassengerSigner } from "./auth/passenger-token.ts";
 import { createVerifiers, openSurfaceKeys, type SurfaceKeys } from "./auth/surfaces.ts";
+import type { VerifyToken } from "./auth/verify-jwt.ts";
 import { createCrossOrigin } from "./checks/cross-origin.ts";
 import { createReplays } from "./checks/replay.ts";
 import { type CompiledRoute, compileRoute } from "./compile-route.ts";
 import { createDispatch, type Dispatch, type StageCommand } from "./dispatch.ts";
+import { createExchangeMagicLink } from "./handlers/exchange-magic-link.ts";
 import { createExportAudit } from "./handlers/export-audit.ts";
 import { createRouteHandler, type Handlers } from "./handlers/handlers.ts";
 import { createIssueAccessToken } from "./handlers/issue-access-token.ts";
 import { createLogIn } from "./handlers/log-in.ts";
+import { createOpenSession } from "./handlers/open-session.ts";
 import {
   createReportReadiness,
   createShowDescription,
@@ -28,11 +31,17 @@ import {
   type Readiness,
   reportLiveness,
 } from "./handlers/service-facts.ts";
+import { createStreamMyEvents } from "./handlers/stream-my-events.ts";
 import { createShowWebhookKit } from "./handlers/webhook-kit.ts";
 import { listen } from "./http/exchange.ts";
+import { type Channel, type ChannelParts, openChannel } from "./live/channel.ts";
+import type { LiveLog } from "./live/log.ts";
+import { openPassengerStreams } from "./live/passenger-open.ts";
+import type { ReadPast } from "./live/passenger-past.ts";
+import type { PassengerStreams } from "./live/passenger-streams.ts";
 import { describeSurface } from "./openapi.ts";
 import { createPipeline } from "./pipeline.ts";
-import { createProblemTeller } from "./problem-response.ts";
+import { createProblemTeller, type TellProblem } from "./problem-response.ts";
 import { createPartnerAlerts } from "./rates/partner-alerts.ts";
 import { createPartnerTally } from "./rates/partner-tally.ts";
 import { Rates } from "./rates/rates.ts";
@@ -52,6 +61,12 @@ export interface GatewayParts {
   revocations: Revocations;
   keptAnswers: KeptAnswers;
   partnerTiers: PartnerTiers;
+  /** What live channels are told from; undefined: there are none. Closed by whoever opened it. */
+  live?: LiveLog;
+  /** What passengers have missed longer ago than `live` remembers. */
+  readPast?: ReadPast;
+  /** What operators' live channel keeps and hears elsewhere; undefined, or without `live`: there is none. */
+  channel?: Pick<ChannelParts, "sessions" | "watchGateways">;
   /** Where gateways tell each other what they let through; undefined: this one is alone. */
   openGatewayLine?: OpenGatewayLine;
   log: Logger;
@@ -75,7 +90,9 @@ export const startGateway = async (parts: GatewayParts): Promise<Gateway> => {
   const { config, broker, tenants, closedCases, revocations, log, now } = parts;
   const dispatch = createDispatch(broker);
   const keys = openSurfaceKeys(config, log);
-  const handlers = createHandlers(parts, dispatch, keys);
+  const passengerStreams = streamsOf(parts, dispatch);
+  const handlers = createHandlers(parts, dispatch, keys, passengerStreams);
+  const verifiers = createVerifiers(config, keys, now);
   const tellProblem = createProblemTeller(config.ERRORS_BASE);
   const rates = new Rates(config.rates, parts.partnerTiers.of);
   const self = randomUUID();
@@ -85,7 +102,7 @@ export const startGateway = async (parts: GatewayParts): Promise<Gateway> => {
     tenants,
     closedCases,
     revocations,
-    verifiers: createVerifiers(config, keys, now),
+    verifiers,
     handle: createRouteHandler(dispatch, handlers, parts.stage),
     replays: createReplays(parts.keptAnswers, tellProblem, now, log),
     rates,
@@ -96,19 +113,26 @@ export const startGateway = async (parts: GatewayParts): Promise<Gateway> => {
     now,
     log,
   });
-  const server = await listen(config.HOST, config.PORT, pipeline, { proxies: config.trustedProxies }).catch(
-    async (error) => {
-      keys.close();
-      await tally.close();
-      throw error;
-    },
-  );
+  const channel = await channelOf(parts, dispatch, verifiers.operator, tellProblem);
+  const attach = channel?.attach;
+  const server = await listen(config.HOST, config.PORT, pipeline, {
+    proxies: config.trustedProxies,
+    attach,
+  }).catch(async (error) => {
+    passengerStreams?.close();
+    await channel?.close();
+    keys.close();
+    await tally.close();
+    throw error;
+  });
   const openLine = parts.openGatewayLine;
   const stopSharing = shareRates({ rates, openLine, self, now, log });
   log.info({ host: config.HOST, port: server.port }, "gateway listens");
   return {
     port: server.port,
     close: async () => {
+      passengerStreams?.close();
+      await channel?.close();
       await server.close();
       await tally.close();
       stopSharing();
@@ -117,13 +141,42 @@ export const startGateway = async (parts: GatewayParts): Promise<Gateway> => {
   };
 };
 
-const createHandlers = (parts: GatewayParts, dispatch: Dispatch, keys: SurfaceKeys): Handlers => {
-  const { config, tenants, closedCases, now } = parts;
+const channelOf = async (
+  parts: GatewayParts,
+  dispatch: Dispatch,
+  verify: VerifyToken,
+  tellProblem: TellProblem,
+): Promise<Channel | undefined> => {
+  const { live, channel, config, tenants, revocations, now, log } = parts;
+  if (live === undefined || channel === undefined) return undefined;
+  const origins = new Set([...config.CORS_ORIGINS.split(","), new URL(config.BASE_URL).origin]);
+  const beatMs = config.LIVE_BEAT_MS;
+  const wiring = { dispatch, verify, tellProblem, origins, beatMs };
+  return openChannel({ ...channel, ...wiring, live, tenants, revocations, now, log });
+};
+
+const streamsOf = (parts: GatewayParts, dispatch: Dispatch): PassengerStreams | undefined => {
+  const { live, readPast, closedCases, revocations, now, log } = parts;
+  return live === undefined || readPast === undefined
+    ? undefined
+    : openPassengerStreams(dispatch, { live, readPast, closedCases, revocations, now, log });
+};
+
+const createHandlers = (
+  parts: GatewayParts,
+  dispatch: Dispatch,
+  keys: SurfaceKeys,
+  passengerStreams: PassengerStreams | undefined,
+): Handlers => {
+  const { config, tenants, closedCases, now, log } = parts;
   const signSession = createPassengerSigner(config, keys.passenger.signing, now);
   const signToken = createPartnerSigner(config, keys.partner.signing, now);
+  const openSession = createOpenSession(closedCases, signSession);
   return {
-    logIn: createLogIn(dispatch, closedCases, createCaptchaVerifier(config), signSession),
+    logIn: createLogIn(dispatch, tenants, createCaptchaVerifier(config), openSession),
+    exchangeMagicLink: createExchangeMagicLink(dispatch, closedCases, openSession, log),
     issueAccessToken: createIssueAccessToken(dispatch, tenants, config.PARTNER_AUDIENCE, signToken),
+    streamMyEvents: createStreamMyEvents(passengerStreams),
     exportAudit: createExportAudit(dispatch),
     showKeySet: createShowKeySet(keys),
     showDescription: createShowDescription(surfaces, describing(config, parts.routes ?? allRoutes)),

@@ -20,8 +20,8 @@ export interface GroupNeed {
   priority?: true;
 }
 
-/** Why a candidate was left out; the first gate that refuses it names it. */
-export const discardReasons = [
+/** A policy's gates: a candidate that one of them refuses might be taken under another policy. */
+export const policyGates = [
   "BELOW_MIN_STARS",
   "UNRATED",
   "TOO_FAR",
@@ -31,6 +31,11 @@ export const discardReasons = [
   "EXCLUDED_CHAIN",
   "PAYMENT_NOT_ACCEPTED",
   "PROVIDER_NOT_ALLOWED",
+] as const;
+
+/** Why a candidate was left out; the first gate that refuses it names it. */
+export const discardReasons = [
+  ...policyGates,
   "NO_ROOMS",
   "NO_ACCESSIBLE_ROOM",
   "DUPLICATE_DEARER",

@@ -2,7 +2,7 @@
 import Type, { type Static } from "typebox";
 import { marketBases } from "./allocation.ts";
 import { Concurrency } from "./concurrency.ts";
-import { CaseKind } from "./drill.ts";
+import { CaseKind, caseKinds } from "./drill.ts";
 import { LockFacts } from "./lock.ts";
 import { PageQuery } from "./page.ts";
 import { GroupPriority } from "./partner-priority.ts";
@@ -31,7 +31,15 @@ export const FlightNumber = Type.String({
 });
 
 /** The sender's name of the event: unique per airline for ever, so the same one never opens a second case. */
-export const ExternalEventId = Type.String({ minLength: 1, maxLength: 200, examples: ["XN482-2026-11-21"] });
+export const ExternalEventId = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  // `eventIdOf` of the case actor.
+  pattern: `^(?!(${caseKinds.join("|")}):)`,
+  examples: ["XN482-2026-11-21"],
+  description:
+    "Whatever you call it; what begins with `DRILL:` or `SHADOW:` is the name of a drill, and of nothing else.",
+});
 
 export const Flight = Type.Object({
   number: FlightNumber,

@@ -21,8 +21,6 @@ export interface NoticeFacts {
   /** ISO 8601 UTC, of the ride to the hotel. */
   pickupAt?: string;
   vehicleType?: VehicleType;
-  /** Sealed: whoever has this link is logged in. */
-  sealedLink?: string;
 }
 
 /** Those that show whether two messages tell the same. */
@@ -45,7 +43,7 @@ export const factsNeeded: Readonly<Record<NotificationTemplate, readonly (keyof 
   "transport-updated": ["pickupAt", "vehicleType", "hotel"],
   "offer-withdrawn": [],
   welcome: ["host"],
-  "magic-link": ["sealedLink"],
+  "magic-link": ["host"],
 };
 
 const factWords: Readonly<Partial<Record<keyof NoticeFacts | "host", string>>> = {
@@ -56,7 +54,6 @@ const factWords: Readonly<Partial<Record<keyof NoticeFacts | "host", string>>> =
   pickupAt: "a ride",
   vehicleType: "a ride",
   host: "a page for the airline's passengers",
-  sealedLink: "a link",
 };
 
 /** Why the template has nothing to tell of these facts; undefined: it has. @param facts `host`: of the airline's page for passengers */

@@ -159,6 +159,9 @@ export const notificationsShownMax = 200;
 const Skipped = Type.Object({
   groupId: Type.String(),
   passengerUrn: Type.Optional(Urn("passenger")),
+  reasonCode: Type.Enum(["NOTHING_TO_TELL", "SENT_JUST_NOW"], {
+    description: "SENT_JUST_NOW: the same is on its way, or was sent less than a minute ago.",
+  }),
   detail: Type.String(),
 });
 

@@ -54,9 +54,6 @@ export const DisruptionFeed = Type.Object(
 );
 export type DisruptionFeed = Static<typeof DisruptionFeed>;
 
-/** Undefined: a time that no calendar has (the schema lets a leap second pass). */
-export const sinceOf = (text: string): { eventUrn: string } | { at: Date } | undefined => {
-  if (isUrnOf(text, ["event"])) return { eventUrn: text };
-  const at = new Date(text);
-  return Number.isNaN(at.getTime()) ? undefined : { at };
-};
+/** Of a `since` that fits its schema. */
+export const sinceOf = (text: string): { eventUrn: string } | { at: Date } =>
+  isUrnOf(text, ["event"]) ? { eventUrn: text } : { at: new Date(text) };

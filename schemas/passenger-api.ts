@@ -11,6 +11,16 @@ export const PnrLoginBody = Type.Object({
 });
 export type PnrLoginBody = Static<typeof PnrLoginBody>;
 
+export const MagicLinkBody = Type.Object({
+  token: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: "Of the address in the message: `{passenger_base_url}?token=<token>`.",
+    examples: ["<token>"],
+  }),
+});
+export type MagicLinkBody = Static<typeof MagicLinkBody>;
+
 export const PnrLoginView = Type.Object(
   { sessionToken: Type.String(), caseUrn: Urn("case"), expiresAt: Timestamp },
   { title: "PassengerSession" },
@@ -45,6 +55,9 @@ export const MeView = Type.Object(
 );
 export type MeView = Static<typeof MeView>;
 
+/** How far a stay has come, as its passengers are told. */
+export const stayStatuses = ["CONFIRMED", "CHECKED_IN", "CHECKED_OUT", "NO_SHOW", "CANCELLED"] as const;
+
 /** Before it is ready an offer is PENDING and has only its state. */
 export const OfferView = Type.Object(
   {
@@ -62,6 +75,9 @@ export const OfferView = Type.Object(
     checkOut: Type.Optional(Type.String({ description: "Local date, `YYYY-MM-DD`." })),
     rooms: Type.Optional(Type.Integer()),
     nights: Type.Optional(Type.Integer()),
+    stayStatus: Type.Optional(
+      Type.Enum([...stayStatuses], { description: "Of the room: whether one has checked in, for one." }),
+    ),
     voucher: Type.Optional(
       Type.Object({
         urn: Urn("voucher"),
@@ -84,6 +100,7 @@ export const OfferView = Type.Object(
 export type OfferView = Static<typeof OfferView>;
 
 export const AcceptOfferBody = Type.Object({ ...Concurrency });
+export const CheckInBody = Type.Object({ ...Concurrency });
 export const DeclineOfferBody = Type.Object({
   reason: Type.Optional(Type.String({ maxLength: 500, examples: ["I found a room myself"] })),
   ...Concurrency,

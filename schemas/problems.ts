@@ -25,7 +25,7 @@ export const problems = {
   "auth/invalid-token": kind(401, "The access token is not valid"),
   "auth/expired-token": kind(401, "The access token has expired", "after_reload"),
   "auth/invalid-client": kind(401, "Unknown client or wrong secret"),
-  "auth/login-failed": kind(401, "No open case matches this booking reference and name"),
+  "auth/login-failed": kind(401, "This login opens no session"),
   "auth/bad-signature": kind(401, "The webhook signature is not valid"),
   "auth/insufficient-role": kind(403, "Your role does not allow this"),
   "auth/insufficient-scope": kind(403, "The token lacks the required scope"),

@@ -3,6 +3,7 @@ import Type, { type Static } from "typebox";
 import { Concurrency } from "./concurrency.ts";
 import { CaseKind } from "./drill.ts";
 import { PageQuery } from "./page.ts";
+import { problemCategories } from "./passenger-problem.ts";
 import { RelaxedFields } from "./relaxation.ts";
 import { Urn } from "./urn.ts";
 import {
@@ -56,6 +57,20 @@ export const ReviewItemView = Type.Object(
     priority: Type.Enum([...priorities]),
     state: Type.Enum([...reviewStates]),
     detail: Type.Optional(Type.String({ description: "What went wrong, in a sentence." })),
+    reports: Type.Optional(
+      Type.Array(
+        Type.Object({
+          category: Type.Enum([...problemCategories]),
+          text: Type.String({
+            examples: ["The desk has no room under our name."],
+            description: "As passengers have written it: show it as text alone.",
+          }),
+          passengerUrn: Type.Optional(Urn("passenger")),
+          at: Timestamp,
+        }),
+        { description: "What passengers say, oldest first: of items that they have raised." },
+      ),
+    ),
     attemptedHotels: Type.Array(
       Type.Object({
         hotelUrn: Urn("hotel"),

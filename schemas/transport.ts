@@ -136,6 +136,23 @@ const MyRide = Type.Object({
   vehicles: Type.Array(SegmentVehicle),
 });
 
+/** What a passenger asks for beside, or in place of, what was planned for their group. */
+export const RequestRideBody = Type.Object({
+  direction: Type.Optional(
+    Type.Enum([...directions], {
+      description: "Default: the way to the hotel while nobody has checked in, else the way back.",
+    }),
+  ),
+  pickupAt: Type.Optional(
+    Type.String({
+      ...Timestamp,
+      description:
+        "Half an hour from now or later. Default: as soon as can be; of the way back, in time for the next flight.",
+    }),
+  ),
+});
+export type RequestRideBody = Static<typeof RequestRideBody>;
+
 /** `status`, `vehicleType` and `pickupAt` are of one ride: the next that is still to come, else the last that was, else a declined one. */
 export const MyTransportView = Type.Object(
   {
@@ -170,6 +187,8 @@ export interface RideOrder {
   airportPlace: RidePlace;
   hotelPlace: RidePlace;
   passengers: number;
+  /** Who they are; absent in orders of former versions. */
+  passengerUrns?: string[];
   needs: string[];
   vehicleType: VehicleType;
   /** The most passengers in one vehicle, by its type. */
@@ -195,6 +214,8 @@ export interface FlightFollowed {
 
 /** What the sub-case answers when asked whom to drive where. */
 export interface RideParty {
+  /** They have arrived at the hotel. */
+  isThere?: true;
   subCaseId: string;
   groupId: string;
   /** Of the round whose room it is; what a saga orders has the same. */

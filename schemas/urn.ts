@@ -118,3 +118,12 @@ export const isUrnOf = (text: string, of: readonly UrnKind[]): boolean => {
   const parsed = parseUrn(text);
   return parsed !== undefined && of.includes(parsed.kind);
 };
+
+/** The Ajv keyword behind `Urn`: a text passes that is a URN of one of the kinds. */
+export const urnKeyword = {
+  keyword: "urn",
+  type: "string",
+  schemaType: "array",
+  validate: (of: readonly UrnKind[], text: string): boolean => isUrnOf(text, of),
+  errors: false,
+} as const;

@@ -1,4 +1,5 @@
 /** Owns the shapes of webhook subscriptions as provisioning gives and operators see them. */
+import type { RotationMode } from "./partner-registration.ts";
 import type { Scope } from "./vocabulary.ts";
 
 /** The data of `webhook.put-subscription`: everything, each time; what is left out of a change is kept. */
@@ -28,6 +29,8 @@ export const alertChannelOf = (tenant: string): string => `alerts_${tenant}`;
 export interface AlertChannelInput {
   url: string;
   rotateSecret?: boolean;
+  /** What a rotation ends, while two secrets are good. Default: `PLAIN`, which is refused then. */
+  rotation?: RotationMode;
 }
 
 /** The answer of `webhook.alert-channel`. */

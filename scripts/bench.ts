@@ -6,7 +6,9 @@ import type { Benchmark } from "./benchmarks/benchmark.ts";
 import { compensation } from "./benchmarks/compensate.ts";
 import { dashboard } from "./benchmarks/dashboard.ts";
 import { gateway } from "./benchmarks/gateway.ts";
+import { live } from "./benchmarks/live.ts";
 import { memory } from "./benchmarks/memory.ts";
+import { offer } from "./benchmarks/offer.ts";
 import { pipeline } from "./benchmarks/pipeline.ts";
 import { loadAverage } from "./benchmarks/process-figures.ts";
 import { push } from "./benchmarks/push.ts";
@@ -20,11 +22,13 @@ const benchmarks: Record<string, Benchmark> = {
   pushes,
   memory,
   read,
+  offer,
   gateway,
   pipeline,
   compensation,
   dashboard,
   webhooks,
+  live,
 };
 
 const help = `Usage: scripts/bench [name…] [--json FILE]

@@ -5,6 +5,8 @@ import { openDocuments } from "../actors/runtime/documents.ts";
 import { actorFactories, startActors } from "../actors/start.ts";
 import { type Config, Environment, readConfig } from "../config/config.ts";
 import { reachesAll } from "../gateway/dispatch.ts";
+import { openLiveLog } from "../gateway/live/log.ts";
+import { createReadPast } from "../gateway/live/passenger-past.ts";
 import { actionOf } from "../gateway/route.ts";
 import { allRoutes } from "../gateway/routes/all.ts";
 import { createStage } from "../gateway/stage.ts";
@@ -13,6 +15,8 @@ import { openClosedCases } from "../streams/closed-cases.ts";
 import { openStreams } from "../streams/connection.ts";
 import { gatewayLineOver } from "../streams/gateway-line.ts";
 import { openKeptAnswers } from "../streams/kept-answers.ts";
+import { liveGatewaysOver } from "../streams/live-gateways.ts";
+import { openLiveSessions } from "../streams/live-sessions.ts";
 import { watchPartnerTiers } from "../streams/partner-tiers.ts";
 import { openRevocations } from "../streams/revocations.ts";
 import { openTenantDirectory } from "../streams/tenant-directory.ts";
@@ -52,6 +56,7 @@ const start = async (config: Config, log: Logger): Promise<Serving> => {
   const tenants = await openTenantDirectory(streams, log);
   const closedCases = role.gateway ? await openClosedCases(streams, log) : undefined;
   const revocations = role.gateway ? await openRevocations(streams, log) : undefined;
+  const live = role.gateway ? await openLiveLog(streams, log) : undefined;
   const partnerTiers = role.gateway ? await watchPartnerTiers(streams, log) : undefined;
   const broker = createBroker(config, log);
   const documents =
@@ -75,6 +80,7 @@ const start = async (config: Config, log: Logger): Promise<Serving> => {
       ...(role.gateway ? { actors: reachesAll(broker, actionsServed) } : {}),
       ...(closedCases === undefined ? {} : { closedCases: closedCases.live() }),
       ...(revocations === undefined ? {} : { revocations: revocations.live() }),
+      ...(live === undefined ? {} : { live: live.live() }),
       ...(documents === undefined ? {} : { documents: documents.reachable() }),
     };
     return { ready: Object.values(checks).every(Boolean), checks };
@@ -89,6 +95,8 @@ const start = async (config: Config, log: Logger): Promise<Serving> => {
       closedCases,
       revocations,
       keptAnswers: await openKeptAnswers(streams),
+      ...(live === undefined ? {} : { live, readPast: createReadPast(streams) }),
+      channel: { sessions: await openLiveSessions(streams), watchGateways: liveGatewaysOver(streams, log) },
       partnerTiers,
       openGatewayLine: gatewayLineOver(streams),
       log,
@@ -107,6 +115,7 @@ const start = async (config: Config, log: Logger): Promise<Serving> => {
       closedCases?.close();
       revocations?.close();
       partnerTiers?.close();
+      await live?.close();
       await documents?.close();
       await streams.close();
     },

@@ -5,9 +5,12 @@ import { documentsCrash } from "./soaking/documents-crash.ts";
 import { fuzz } from "./soaking/fuzz.ts";
 import { killPoints } from "./soaking/kill-points.ts";
 import { killed } from "./soaking/kills.ts";
+import { sockets } from "./soaking/live-sockets.ts";
+import { loginGuesses } from "./soaking/logins.ts";
 import { nights } from "./soaking/nights.ts";
 import { outages } from "./soaking/outages.ts";
 import type { Scenario, Sizes } from "./soaking/scenario.ts";
+import { streams } from "./soaking/streams.ts";
 import { waves } from "./soaking/waves.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
@@ -21,9 +24,23 @@ const scenarios: Record<string, Scenario<any>> = {
   kills: killed,
   fuzz,
   nights,
+  sockets,
+  streams,
+  logins: loginGuesses,
 };
 
-const sizeNames = ["kills", "cases", "groups", "requests", "events", "subscriptions"] as const;
+const sizeNames = [
+  "kills",
+  "cases",
+  "groups",
+  "requests",
+  "events",
+  "subscriptions",
+  "readers",
+  "stalled",
+  "sockets",
+  "drops",
+] as const;
 
 const sizesShown = (sizes: Sizes = {}): string =>
   Object.entries(sizes)
@@ -31,7 +48,8 @@ const sizesShown = (sizes: Sizes = {}): string =>
     .join("");
 
 const help = `Usage: scripts/soak [name…] [--seed N] [--kills N] [--cases N] [--groups N] [--requests N]
-                           [--events N] [--subscriptions N]
+                           [--events N] [--subscriptions N] [--readers N] [--stalled N]
+                           [--sockets N] [--drops N]
 
 Runs fault and load scenarios at full numbers, each on servers of its own; default: all. Minutes each.
 
@@ -48,6 +66,8 @@ ${Object.entries(scenarios)
   --groups N    how many bookings each flight has
   --requests N  how many requests each route gets
   --events N    how many events are told, and to how many partners: --subscriptions N
+  --readers N   how many streams are read, and how many of them are not: --stalled N
+  --sockets N   how many live sockets there are, and how often one is dropped: --drops N
   --help        this text
 
 Smaller numbers than the defaults are for trying; a number holds for the scenarios that show it as theirs.
@@ -71,6 +91,10 @@ const read = () => {
       requests: { type: "string" },
       events: { type: "string" },
       subscriptions: { type: "string" },
+      readers: { type: "string" },
+      stalled: { type: "string" },
+      sockets: { type: "string" },
+      drops: { type: "string" },
       help: { type: "boolean", default: false },
     },
     allowPositionals: true,

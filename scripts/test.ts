@@ -15,6 +15,7 @@ Runs lint, the type check and the whole test suite. With test files, only those,
 The last line is \`N passed, N failed\` (assertions); the exit code is 0 when all passed.`;
 
 const root = resolve(import.meta.dirname, "..");
+const together = join(root, "test/harness/together.ts");
 const binary = (name: string) => join(root, "node_modules/.bin", name);
 /** Marks what this run starts, at any depth, so that a process left behind can be told from anyone else's. */
 const runMark = `STOPOVER_TEST_RUN=${process.pid}-${Date.now()}`;
@@ -60,19 +61,22 @@ interface Report {
   failed: number;
 }
 
-/** Two at once on two cores; a third fills the time in which the others wait for a server. */
-const atOnce = 3;
+/** Test files that one process runs. */
+type Job = readonly string[];
+
+/** Two at once on two cores; two more fill the time in which the others wait for a server. */
+const atOnce = 4;
 /** Of a whole file, in seconds; a file that needs more says so by `takesLong`. */
 const timeoutSeconds = 120;
 
-/** One line per test file as it ends, and each failure in full at the end. */
-async function suite(files: string[]): Promise<Report> {
+/** One line per process as it ends, and each failure in full at the end. */
+async function suite(jobs: readonly Job[], signal: AbortSignal): Promise<Report> {
   const totals: Report = { passed: 0, failed: 0 };
   const failures: string[] = [];
-  const waiting = [...files];
+  const waiting = [...jobs];
   const worker = async (): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const { passed, failed, told } = await runFile(file);
+    for (let job = waiting.shift(); job !== undefined && !signal.aborted; job = waiting.shift()) {
+      const { passed, failed, told } = await run(job);
       totals.passed += passed;
       totals.failed += failed;
       failures.push(...told);
@@ -87,13 +91,22 @@ async function suite(files: string[]): Promise<Report> {
  * A file is a program that tells TAP. It is run by node alone: the loaders that tap's own runner puts in front of every import,
  * for mocks and coverage, take as long as the tests.
  */
-async function runFile(file: string): Promise<Report & { told: string[] }> {
-  const name = relative(root, file);
+async function run(files: Job): Promise<Report & { told: string[] }> {
+  const [first = ""] = files;
+  const name = `${relative(root, first)}${files.length > 1 ? ` and ${files.length - 1} more` : ""}`;
   const startedAt = performance.now();
-  const child = start(process.execPath, [file], { TAP_TIMEOUT: String(timeoutSeconds) });
+  const more = { TAP_TIMEOUT: String(timeoutSeconds), TEST_FILES: JSON.stringify(files) };
+  const child = start(process.execPath, [files.length > 1 ? together : first], more);
   child.stderr!.pipe(process.stderr, { end: false });
   const [output, end] = await Promise.all([text(child.stdout!), endOf(child)]);
   const report = countAssertions(name, output);
+  const unheard = files.length === 1 ? [] : files.filter((file) => !output.includes(`- end of ${file} `));
+  if (unheard.length > 0) {
+    report.failed += 1;
+    report.told.push(
+      `\nFAILED ${unheard.map((file) => relative(root, file)).join(", ")}: not run to the end`,
+    );
+  }
   if (end.code !== 0 && report.failed === 0) {
     report.failed = 1;
     report.told.push(`\nFAILED ${name}: it ${describeEnd(end)}`);
@@ -130,8 +143,9 @@ function countAssertions(file: string, output: string): Report & { told: string[
   return report;
 }
 
-function describeFailure(file: string, { name, diag }: Result): string {
+function describeFailure(job: string, { name, diag }: Result): string {
   const { diff, stack, at, source, ...rest } = (diag ?? {}) as Record<string, unknown>;
+  const file = (at as { fileName?: string } | undefined)?.fileName ?? job;
   const details = [
     diff,
     source,
@@ -169,15 +183,34 @@ function endLeftBehind(): boolean {
   return pids.length === 0;
 }
 
-/** Those of many processes first, so that none of them is alone at the end. */
-function everyFile(): string[] {
-  const folders = ["fault", "scenario", "contract", "tidy", "unit"].map((name) => join(root, "test", name));
-  return folders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".test.ts"))
-      .sort()
-      .map((name) => join(folder, name)),
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, "test", folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".test.ts"))
+    .sort()
+    .map((name) => join(root, "test", folder, name));
+
+const tablesTogetherMax = 20;
+
+/**
+ * What starts processes or servers, or says that it changes or measures what all share. A teardown of the whole program would end
+ * it between two files.
+ */
+const standsAlone = (file: string): boolean =>
+  /harness\/(processes|actors|clients|instance)\.ts"|contract\/|^t\.teardown|^\/\/ In a process of its own/m.test(
+    readFileSync(file, "utf8"),
   );
+
+/** Those of many processes first, so that none of them is alone at the end; tables, which need none, many to a process. */
+function everyFile(): Job[] {
+  const tables = filesIn("unit").filter((file) => !standsAlone(file));
+  const alone = ["fault", "scenario", "contract", "tidy", "unit"]
+    .flatMap(filesIn)
+    .filter((file) => !tables.includes(file));
+  const groups = Math.ceil(tables.length / tablesTogetherMax);
+  const together = Array.from({ length: groups }, (_, i) =>
+    tables.slice(i * tablesTogetherMax, (i + 1) * tablesTogetherMax),
+  );
+  return [...alone.map((file) => [file]), ...together];
 }
 
 async function main(): Promise<boolean> {
@@ -200,9 +233,12 @@ async function main(): Promise<boolean> {
   const files = positionals.map((path) => resolve(path));
   const missing = files.find((file) => !existsSync(file));
   if (missing) throw new StartFailure(`${missing} does not exist`);
-  const checked = files.length > 0 || (await lintAndTypes());
+  // The type check fills the time in which tests wait, and needs one core alone.
+  const [checked, { passed, failed }] = await Promise.all([
+    files.length > 0 || lintAndTypes(),
+    suite(files.length > 0 ? files.map((file) => [file]) : everyFile(), stopping.signal),
+  ]);
   if (stopping.signal.aborted) return false;
-  const { passed, failed } = await suite(files.length > 0 ? files : everyFile());
   const clean = endLeftBehind();
   console.log(`${passed} passed, ${failed} failed`);
   return checked && clean && failed === 0;

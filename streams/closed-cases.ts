@@ -28,6 +28,8 @@ export interface ClosedCases {
   standing(caseId: string): KnownClosing | undefined;
   /** True as soon as the case is not known as closed, which may be at once; false when it still is after this time. */
   untilOpen(caseId: string, withinMs: number): Promise<boolean>;
+  /** Called with the case's id once its closing, or its reopening, is known. @returns how to stop */
+  onChange(hear: (caseId: string) => void): () => void;
 }
 
 export interface WatchedClosedCases extends ClosedCases {
@@ -46,11 +48,15 @@ interface Entry {
 /** Knows every closing of the last eight days when it returns, and each later one within moments. */
 export const openClosedCases = async (streams: Streams, log: Logger): Promise<WatchedClosedCases> => {
   const standings = new Standings();
+  const hearers = new Set<(caseId: string) => void>();
   const bucket = await watchBucket<Entry>(
     streams,
     bucketName,
     {
-      onValue: (caseId, entry, putAt) => standings.learn(caseId, entry, putAt),
+      onValue: (caseId, entry, putAt) => {
+        standings.learn(caseId, entry, putAt);
+        for (const hear of hearers) hear(caseId);
+      },
       onUnreadable: (caseId, error) => log.error({ caseId, err: error }, "closing not taken over"),
       onEnd: (error) => log.error({ err: error }, "closings are not heard of any more"),
     },
@@ -59,6 +65,10 @@ export const openClosedCases = async (streams: Streams, log: Logger): Promise<Wa
   return {
     standing: (caseId) => standings.of(caseId),
     untilOpen: (caseId, withinMs) => standings.untilOpen(caseId, withinMs),
+    onChange: (hear) => {
+      hearers.add(hear);
+      return () => void hearers.delete(hear);
+    },
     live: () => bucket.live(),
     close: () => bucket.close(),
   };

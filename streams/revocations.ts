@@ -35,6 +35,8 @@ export type Withdrawal = "revoked" | "ended";
 export interface Revocations {
   /** Undefined: nothing is known against it. */
   withdrawalOf(token: PresentedToken): Withdrawal | undefined;
+  /** Called once something more is known to be withdrawn. @returns how to stop */
+  onWithdrawal(hear: () => void): () => void;
 }
 
 export interface WatchedRevocations extends Revocations {
@@ -47,8 +49,15 @@ export interface WatchedRevocations extends Revocations {
 export const openRevocations = async (streams: Streams, log: Logger): Promise<WatchedRevocations> => {
   const list = new RevocationList();
   const sessions = new EndedSessions();
+  const hearers = new Set<() => void>();
+  const told = (): void => {
+    for (const hear of hearers) hear();
+  };
   const entries = await watchBucket<Revocation>(streams, revocationsName, {
-    onValue: (id, entry) => list.learn(id, entry),
+    onValue: (id, entry) => {
+      list.learn(id, entry);
+      told();
+    },
     onRemoved: (id) => list.forget(id),
     onUnreadable: (id, error) => log.error({ revocation: id, err: error }, "revocation not taken over"),
     onEnd: (error) => log.error({ err: error }, "revocations are not heard of any more"),
@@ -57,7 +66,10 @@ export const openRevocations = async (streams: Streams, log: Logger): Promise<Wa
     streams,
     endedName,
     {
-      onValue: (_key, ended, putAt) => sessions.learn(ended, putAt),
+      onValue: (_key, ended, putAt) => {
+        sessions.learn(ended, putAt);
+        told();
+      },
       onUnreadable: (key, error) => log.error({ key, err: error }, "end of a session not taken over"),
       onEnd: (error) => log.error({ err: error }, "ends of sessions are not heard of any more"),
     },
@@ -68,6 +80,10 @@ export const openRevocations = async (streams: Streams, log: Logger): Promise<Wa
   });
   return {
     withdrawalOf: (token) => (list.holds(token) ? "revoked" : sessions.hold(token) ? "ended" : undefined),
+    onWithdrawal: (hear) => {
+      hearers.add(hear);
+      return () => void hearers.delete(hear);
+    },
     live: () => entries.live() && ends.live(),
     close: () => {
       entries.close();

@@ -1,6 +1,6 @@
 /** Owns the rules by which the embedded planner tells an item's cause, how sure it is of it, and what speaks for it. */
 import type { TriageCause } from "../../schemas/agent.ts";
-import type { DiscardReason } from "../../schemas/allocation.ts";
+import { policyGates } from "../../schemas/allocation.ts";
 import type { Facts, HotelFacts } from "./facts.ts";
 import { placementAt, relaxationsAt } from "./fit.ts";
 import type { Plan } from "./planner.ts";
@@ -104,20 +104,10 @@ export const untried = ({ attempted }: Facts, hotels: readonly HotelFacts[]): Ho
   return hotels.filter(({ hotelUrn }) => !refusing.has(hotelUrn));
 };
 
-const byGate: ReadonlySet<string> = new Set<DiscardReason>([
-  "BELOW_MIN_STARS",
-  "UNRATED",
-  "TOO_FAR",
-  "RATE_TOO_HIGH",
-  "CURRENCY_MISMATCH",
-  "MISSING_AMENITY",
-  "EXCLUDED_CHAIN",
-  "PAYMENT_NOT_ACCEPTED",
-  "PROVIDER_NOT_ALLOWED",
-]);
+const byPolicy: ReadonlySet<string> = new Set(policyGates);
 
 const refusedByPolicy = ({ wave }: Facts): boolean =>
-  wave?.reasons.some(({ reason }) => byGate.has(reason)) ?? false;
+  wave?.reasons.some(({ reason }) => byPolicy.has(reason)) ?? false;
 
 const silentOf = ({ wave, searches }: Facts): string[] => [
   ...new Set([...(wave?.silent ?? []), ...searches.flatMap(({ silent }) => silent)]),

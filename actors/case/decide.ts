@@ -69,6 +69,9 @@ const decideVerb = (state: CaseState | undefined, command: Received, gathered: u
     if (system) throw new NotYet("The case does not exist yet.");
     throw new Problem("not-found/resource", "No such case.");
   }
+  // Drills don't exist for partners, closed ones no more than others.
+  if (command.principal.surface === "partner" && state.kind !== undefined)
+    throw new Problem("not-found/resource", "No such case.");
   requireAirport(command.principal, state.airport);
   if (verb === "reopen") return decideReopen(state, command);
   // A person's word counts also when it arrives after the closing; nothing follows from it until the case is open again.

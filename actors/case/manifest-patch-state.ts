@@ -20,6 +20,11 @@ export interface ManifestPatches {
   amendments?: Amendment[];
   /** When the next flight was decided that stands, or is about to. Absent: with the disruption. */
   nextFlightDecidedAt?: Date;
+  /**
+   * URNs of who came by an amendment and has not been seen in a group since: their sub-cases are about to hear of them. Absent:
+   * nobody.
+   */
+  arriving?: string[];
   /** Set: to be applied once the provisioning or allocation under way has ended. */
   pendingNextFlight?: { number: string; scheduledDeparture: Date };
 }
@@ -30,6 +35,8 @@ export interface ManifestPatchEvent {
     amendment: Amendment;
     /** Groups that are new, or have more passengers. Absent: nobody is new. */
     groups?: RegroupEvent["data"];
+    /** As it is with them. Absent: nobody. */
+    arriving?: string[];
     /** Set: the next flight that stands was decided then. */
     flightDecidedAt?: Date;
     pending?: NonNullable<ManifestPatches["pendingNextFlight"]>;
@@ -39,10 +46,11 @@ export interface ManifestPatchEvent {
 const amendmentsMax = 8;
 
 export const evolveManifestPatch = (state: CaseState, { data }: ManifestPatchEvent): CaseState => {
-  const { amendment, groups, flightDecidedAt, pending } = data;
-  const grown = groups === undefined ? state : withNewcomers(state, groups);
+  const { amendment, groups, arriving, flightDecidedAt, pending } = data;
+  const { arriving: _, ...grown } = groups === undefined ? state : withNewcomers(state, groups);
   return {
     ...grown,
+    ...(arriving === undefined ? {} : { arriving }),
     amendments: [...(state.amendments ?? []), amendment].slice(-amendmentsMax),
     ...(flightDecidedAt === undefined ? {} : { nextFlightDecidedAt: flightDecidedAt }),
     ...(pending === undefined ? {} : { pendingNextFlight: pending }),

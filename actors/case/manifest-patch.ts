@@ -3,6 +3,7 @@
  * a corrected next flight counts by when it was decided, not by when it came.
  */
 
+import { isLive } from "../../schemas/lock.ts";
 import {
   type CorrectionEffect,
   casePassengersMax,
@@ -35,11 +36,10 @@ export interface ManifestTerms extends RegroupTerms {
 /** Between the clocks of the airline and ours. */
 const skewMs = 5 * 60_000;
 
-/** @throws Problem validation/body, not-found/resource for a drill, which partners don't see */
+/** @throws Problem validation/body */
 export const decideAmendManifest = (state: CaseState, command: Received, gathered: unknown): CaseEvent[] => {
   const body = command.data as ManifestPatchBody;
   const { passengers = [], nextFlight } = body;
-  if (state.kind !== undefined) throw new Problem("not-found/resource", "No such case.");
   const decidedAt = new Date(body.decidedAt);
   check(body, decidedAt, command.now);
   const terms = gathered as ManifestTerms;
@@ -50,7 +50,7 @@ export const decideAmendManifest = (state: CaseState, command: Received, gathere
   const effect = flight && effectOf(state, flight, decidedAt);
   const applied = effect === "APPLIED" && flight ? flown(state, command, flight, decidedAt) : [];
   const before = applied.reduce<CaseState>(evolve, state);
-  const { shaped, added } = newcomers(state, before, command, terms);
+  const { shaped, added, arriving } = newcomers(state, before, command, terms);
   const amended: ManifestPatchEvent = {
     type: "case.manifest-amended",
     data: {
@@ -64,6 +64,7 @@ export const decideAmendManifest = (state: CaseState, command: Received, gathere
         ...(effect === undefined ? {} : { nextFlight: effect }),
       },
       ...(shaped.length === 0 ? {} : { groups: regroupData(before, command, terms, shaped) }),
+      ...(arriving.length === 0 ? {} : { arriving }),
       ...(effect === undefined || effect === "SUPERSEDED" ? {} : { flightDecidedAt: decidedAt }),
       ...(effect === "DEFERRED" && flight ? { pending: flight } : {}),
     },
@@ -122,16 +123,18 @@ const flown = (state: CaseState, command: Received, flight: Flight, decidedAt: D
   return event === undefined ? [] : [event];
 };
 
-/** Their groups as they are to be, and how many passengers are new. @throws Problem validation/body */
+/** Their groups as they are to be, how many passengers are new, and who is not seen in a group yet. @throws Problem validation/body */
 const newcomers = (
   standing: CaseState,
   state: CaseState,
   command: Received,
   { members, policies, named }: ManifestTerms,
-): { shaped: ShapedGroup[]; added: number } => {
+): { shaped: ShapedGroup[]; added: number; arriving: string[] } => {
   checkSizes(named, "/passengers");
-  const known = knownIn(state, members);
-  const homes = homesOf(standing, state, members);
+  const seen = new Set(members.flatMap(({ passengers }) => passengers.map(({ urn }) => urn)));
+  const arriving = (state.arriving ?? []).filter((urn) => !seen.has(urn));
+  const known = knownIn(state, [...seen, ...arriving]);
+  const homes = homesOf(standing, state, members, command.now);
   const plan = plannerOf(state, policies);
   const taken = new Set(state.groups.map(({ groupId }) => groupId));
   const joined = new Map<Home, Passenger[]>();
@@ -145,6 +148,7 @@ const newcomers = (
     );
     if (fresh.length === 0) continue;
     added += fresh.length;
+    if (state.provisionedAt !== undefined) arriving.push(...fresh.map(({ urn }) => urn));
     const home = homes
       .get(fresh[0]?.pnr)
       ?.find((candidate) => hasPlaceFor(candidate, [...(joined.get(candidate) ?? []), ...fresh]));
@@ -153,16 +157,15 @@ const newcomers = (
   }
   checkTotal(state, added);
   const grown = [...joined].map(([home, fresh]) => grownGroup(command, plan, home, fresh));
-  return { shaped: [...made, ...grown], added };
+  return { shaped: [...made, ...grown], added, arriving };
 };
 
-/** Everybody whom the sub-cases of these bookings own, or the case still does. */
-const knownIn = ({ manifest, provisioned }: CaseState, members: GroupMembers[]): Set<string> =>
-  new Set(
-    [...members, ...manifest.slice(provisioned)].flatMap(({ passengers }) =>
-      passengers.map(({ urn }) => urn),
-    ),
-  );
+/** Everybody whom the sub-cases of these bookings own or are about to, or the case still does. */
+const knownIn = ({ manifest, provisioned }: CaseState, owned: readonly string[]): Set<string> =>
+  new Set([
+    ...owned,
+    ...manifest.slice(provisioned).flatMap(({ passengers }) => passengers.map(({ urn }) => urn)),
+  ]);
 
 const checkTotal = ({ groups }: CaseState, added: number): void => {
   const standing = groups.reduce((sum, { passengers }) => sum + passengers, 0);
@@ -189,6 +192,7 @@ const homesOf = (
   standing: CaseState,
   state: CaseState,
   members: GroupMembers[],
+  now: Date,
 ): Map<string | undefined, Home[]> => {
   const homes = new Map<string | undefined, Home[]>();
   if (isUnderWay(state)) return homes;
@@ -198,6 +202,8 @@ const homesOf = (
     const head = state.groups[at];
     if (head === undefined || !"WHF".includes(state.progress[at] ?? "?")) continue;
     const isInStep = group.shape === (standing.groups[at]?.shape ?? 0);
+    // Whoever works on it is not to find it changed.
+    if (group.lock !== undefined && isLive(group.lock, now)) continue;
     if (!isInStep || (group.status !== "PENDING" && group.status !== "FAILED")) continue;
     const home = { ...group, head };
     for (const pnr of new Set(group.passengers.flatMap(({ pnr }) => pnr ?? [])))

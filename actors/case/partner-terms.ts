@@ -1,6 +1,5 @@
-/** Owns what is read for partners' writes: the groups of whom they name, and how often they have asked today. */
+/** Owns what is read for partners' writes: the groups of whom they name. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Document } from "mongodb";
 import type { ManifestPatchBody } from "../../schemas/partner-manifest.ts";
 import type { PriorityRequestBody } from "../../schemas/partner-priority.ts";
 import { normalPnr } from "../../schemas/passenger.ts";
@@ -8,7 +7,7 @@ import type { GroupMembers } from "../../schemas/regroup.ts";
 import type { Received } from "../runtime/decider.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { groupsOfPatch, type ManifestGroup } from "./manifest.ts";
-import { markOf, type PriorityBounds, type PriorityTerms } from "./priority.ts";
+import type { PriorityTerms } from "./priority.ts";
 import type { CaseState } from "./state.ts";
 
 /** A question, and its answer of as many groups, fit a message each. */
@@ -46,32 +45,12 @@ export const groupsNamed = async (
   return groups;
 };
 
-export const gatherPriority = async (
-  context: ActorContext,
-  collection: string,
-  command: Received,
-): Promise<PriorityTerms> => {
+export const gatherPriority = async (context: ActorContext, command: Received): Promise<PriorityTerms> => {
   const { passengerUrns = [] } = command.data as PriorityRequestBody;
   const params = { caseId: command.entity, passengerUrns };
-  const mark = markOf(command);
-  const [members, asked] = await Promise.all([
+  const members =
     passengerUrns.length === 0
       ? []
-      : context.call<GroupMembers[]>("sub-case.members", { ...command, params }),
-    // By the `priority` index; so many cases at most as the bound allows.
-    context.documents
-      .tenant(command.tenant)
-      .collection<Document>(collection)
-      .find({ "priorities.mark": mark }, { projection: { priorities: 1 } })
-      .toArray(),
-  ]);
-  const requestsToday = asked
-    .flatMap(({ priorities }) => priorities as { mark: string }[])
-    .filter((request) => request.mark === mark).length;
-  return { members, requestsToday, bounds: priorityBounds(context) };
+      : await context.call<GroupMembers[]>("sub-case.members", { ...command, params });
+  return { members, share: context.config.PARTNER_PRIORITY_SHARE };
 };
-
-export const priorityBounds = ({ config }: ActorContext): PriorityBounds => ({
-  share: config.PARTNER_PRIORITY_SHARE,
-  daily: config.PARTNER_PRIORITY_DAILY,
-});

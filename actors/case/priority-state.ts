@@ -11,8 +11,6 @@ export interface Prioritised {
   /** The partner's URN. */
   by: string;
   at: Date;
-  /** The partner and the day: what the daily bound counts by. */
-  mark: string;
 }
 
 export interface Priorities {

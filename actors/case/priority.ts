@@ -1,4 +1,7 @@
-/** Owns partners' priority requests: for which groups, and within which bounds (contract, "Partner capabilities": a bounded write). */
+/**
+ * Owns partners' priority requests: for which groups, and for how many of a case (contract, "Partner capabilities": a bounded write).
+ * How often a partner may ask is `prioritise.ts`'s.
+ */
 import { progressClasses } from "../../schemas/dashboard.ts";
 import type { Stage } from "../../schemas/group-note.ts";
 import type { PriorityGranted, PriorityRequestBody } from "../../schemas/partner-priority.ts";
@@ -13,24 +16,11 @@ import type { CaseEvent, CaseState } from "./state.ts";
 export interface PriorityTerms {
   /** The groups that the named passengers are in. */
   members: GroupMembers[];
-  /** Of this partner today, over all cases. */
-  requestsToday: number;
-  bounds: PriorityBounds;
-}
-
-export interface PriorityBounds {
   /** Of a case's groups, 0 to 1; one group at least. */
   share: number;
-  daily: number;
 }
 
-const dayMs = 86_400_000;
-
-/** Of the partner and the day (UTC) of a request: the index of the daily bound. */
-export const markOf = ({ principal, now }: Received): string =>
-  `${principal.urn}/${now.toISOString().slice(0, 10)}`;
-
-const groupsMax = ({ groups }: CaseState, { share }: PriorityBounds): number =>
+const groupsMax = ({ groups }: CaseState, share: number): number =>
   Math.max(1, Math.floor(groups.filter(({ mergedInto }) => mergedInto === undefined).length * share));
 
 const askedBy = (state: CaseState, by: string): Set<string> =>
@@ -39,35 +29,29 @@ const askedBy = (state: CaseState, by: string): Set<string> =>
 /**
  * Who goes first already is nothing more.
  * @throws Problem validation/body; conflict/state for groups that have a room or need none (their state), and past the share of the
- * case (PRIORITY_USED_UP); rate/exceeded past the day's requests
+ * case (PRIORITY_USED_UP)
  */
 export const decidePrioritise = (state: CaseState, command: Received, gathered: unknown): CaseEvent[] => {
-  if (state.kind !== undefined) throw new Problem("not-found/resource", "No such case.");
-  const { members, requestsToday, bounds } = gathered as PriorityTerms;
+  const { members, share } = gathered as PriorityTerms;
   const body = command.data as PriorityRequestBody;
   const named = namedGroups(state, body, members);
   const first = priorityOfGroups(state);
   const fresh = named.filter((groupId) => !first.has(groupId));
   if (fresh.length === 0) return [];
   requireWithoutRoom(state, fresh);
-  const left = groupsMax(state, bounds) - askedBy(state, command.principal.urn).size;
+  const left = groupsMax(state, share) - askedBy(state, command.principal.urn).size;
   if (fresh.length > left)
     throw new Problem(
       "conflict/state",
-      `You may ask for priority for ${groupsMax(state, bounds)} groups of this case; ${Math.max(0, left)} are left, and these are ${fresh.length}.`,
+      `You may ask for priority for ${groupsMax(state, share)} groups of this case; ${Math.max(0, left)} are left, and these are ${fresh.length}.`,
       { state: "PRIORITY_USED_UP" },
     );
-  if (requestsToday >= bounds.daily)
-    throw new Problem("rate/exceeded", `You may ask for priority ${bounds.daily} times a day (UTC).`, {
-      retryAfterSeconds: Math.ceil((dayMs - (command.now.getTime() % dayMs)) / 1000),
-    });
   const data: Prioritised = {
     commandId: command.id,
     groupIds: fresh,
     reason: body.reason,
     by: command.principal.urn,
     at: command.now,
-    mark: markOf(command),
   };
   return [{ type: "case.priority-requested", data }];
 };
@@ -114,19 +98,22 @@ const requireWithoutRoom = ({ groups, progress }: CaseState, groupIds: readonly 
   }
 };
 
-/** Where the partner stands with this case. */
+/** Where the partner stands with this case; `isAdded`: by this very command some groups go first that did not. */
+export type Prioritising = PriorityGranted & { isAdded: boolean };
+
 export const priorityView = (
   state: CaseState,
-  { id, command: { principal, correlationUrn } }: Reading,
-  bounds: PriorityBounds,
-): PriorityGranted => {
+  { id, command: { id: commandId, principal, correlationUrn } }: Reading,
+  share: number,
+): Prioritising => {
   const first = priorityOfGroups(state);
   return {
+    isAdded: state.priorities?.some((request) => request.commandId === commandId) === true,
     caseUrn: urn("case", id),
     groups: state.groups
       .filter(({ groupId }) => first.get(groupId)?.by === principal.urn)
       .map(({ groupId, subCaseId }) => ({ groupId, subCaseUrn: urn("sub-case", subCaseId) })),
-    groupsLeft: Math.max(0, groupsMax(state, bounds) - askedBy(state, principal.urn).size),
+    groupsLeft: Math.max(0, groupsMax(state, share) - askedBy(state, principal.urn).size),
     correlationUrn,
   };
 };

@@ -37,7 +37,6 @@ export const caseIndexes = [
   { name: "closed", key: { closedAt: 1 }, sparse: true },
   { name: "demand", key: { "demands.demandId": 1 }, sparse: true },
   { name: "wave", key: { waveId: 1 }, sparse: true },
-  { name: "priority", key: { "priorities.mark": 1 }, sparse: true },
   { name: "demand-state", key: { "demands.state": 1, _id: -1 }, sparse: true },
 ] as const;
 

@@ -1,5 +1,6 @@
 /** Owns what leaves with a case's events: public events and the next step's command; items for people stand in `items.ts`. */
 import type { KnownStage, Stage } from "../../schemas/group-note.ts";
+import { urn } from "../../schemas/urn.ts";
 import type { Outgoing, Received } from "../runtime/decider.ts";
 import { chunkSize } from "./intake.ts";
 import {
@@ -276,3 +277,21 @@ const reopened = (
     ...correctionCheck(state, caseId),
   ];
 };
+
+/** For whoever watches: told at every change, whatever has caused it. */
+export const statusChanged = (
+  caseId: string,
+  before: CaseState | undefined,
+  { status, airport }: CaseState,
+): Outgoing[] =>
+  before === undefined || before.status === status
+    ? []
+    : [
+        {
+          to: "internal",
+          type: "case.status-changed",
+          id: caseId,
+          caseId,
+          data: { caseUrn: urn("case", caseId), airport, from: before.status, to: status },
+        },
+      ];

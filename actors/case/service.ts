@@ -6,6 +6,7 @@ import type { GroupMembers } from "../../schemas/regroup.ts";
 import type { ReviewSettled } from "../../schemas/review.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
 import { cabins, type Tier } from "../../schemas/vocabulary.ts";
+import { attemptIndexes } from "../runtime/attempt-limits.ts";
 import { freshId } from "../runtime/clock.ts";
 import type { Change, Decider, Reading, Received } from "../runtime/decider.ts";
 import { inTheHouse } from "../runtime/drill.ts";
@@ -17,12 +18,13 @@ import { freezes } from "./freeze.ts";
 import { freezeAt } from "./freezes-query.ts";
 import { eventIdOf } from "./intake.ts";
 import { type ManifestTerms, manifestAmendedView } from "./manifest-patch.ts";
-import { gatherPriority, groupsNamed, membersNamed, priorityBounds } from "./partner-terms.ts";
+import { gatherPriority, groupsNamed, membersNamed } from "./partner-terms.ts";
 import { type DemandTerms, demandMadeBy, type Policies } from "./planning.ts";
+import { prioritise, priorityAttempts } from "./prioritise.ts";
 import { priorityView } from "./priority.ts";
 import { caseIndexes, caseQueries, collection } from "./queries.ts";
 import type { ReaccommodateTerms } from "./reaccommodate.ts";
-import { outgoing } from "./reactions.ts";
+import { outgoing, statusChanged } from "./reactions.ts";
 import { type RegroupTerms, tiersAmong } from "./regroup.ts";
 import { namedIn } from "./regroup-wanted.ts";
 import { relaxationAudit } from "./relax.ts";
@@ -47,6 +49,7 @@ const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
   decide,
   evolve,
   outgoing: (event, state, command, id) => inTheHouse(state.kind, outgoing(event, state, command, id)),
+  changed: ({ id, before, after }) => inTheHouse(after.kind, statusChanged(id, before, after)),
   technical: technicalEvents,
   timers: ({ awaiting, status }) =>
     awaiting === undefined || status === "CLOSED" ? [] : [{ name: "reissue", dueAt: awaiting.dueAt }],
@@ -70,12 +73,12 @@ const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
   gather: async (command, state) => {
     if (state === undefined) return undefined;
     if (isRegrouping(command)) return gatherRegroup(context, command, state);
-    if (command.name === "case.prioritise") return gatherPriority(context, collection, command);
+    if (command.name === "case.prioritise") return gatherPriority(context, command);
     return gatherTerms(context, command, state);
   },
   view: (state, reading) =>
     reading.command.name === "case.prioritise"
-      ? priorityView(state, reading, priorityBounds(context))
+      ? priorityView(state, reading, context.config.PARTNER_PRIORITY_SHARE)
       : view(state, reading),
   audit,
 });
@@ -223,6 +226,8 @@ export const caseActor = (context: ActorContext): Actor => {
       allocate: allocate(context),
       "book-rooms": bookRooms(context),
       "spread-freeze": spreadFreeze(context, collection),
+      prioritise: prioritise(context),
     },
+    collections: { [priorityAttempts]: attemptIndexes },
   };
 };

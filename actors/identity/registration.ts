@@ -60,17 +60,22 @@ const answer = async (reply: Promise<Reply>): Promise<{ ok: PartnerView; repeate
 };
 
 export const registrationCommands = (context: ActorContext) => {
-  /** Create or change, by client id. The id follows what is put, so that a repeat with a new secret isn't taken for the old. */
+  /**
+   * Create or change, by client id. The id follows what is put, so that a repeat with a new secret isn't taken for the old; but of a
+   * rotation the command alone: sent again it must not end a second secret.
+   * @throws Problem conflict/duplicate for a rotation that was done
+   */
   const putSubscription = (
     command: Command,
     clientId: string,
     { webhookUrl, scopes, contact }: Pick<Attributes, "webhookUrl" | "scopes" | "contact">,
     made: { secret?: string | undefined; rotation?: RotationMode } = {},
+    mark: string | undefined = undefined,
   ): Promise<SubscriptionView> => {
     const data = { clientId, url: webhookUrl, scopes, contact, ...made };
     return context.call<SubscriptionView>("webhook.put-subscription", {
       ...asService(command),
-      id: causedId(command.id, "webhook.put-subscription", clientId, hashOf(JSON.stringify(data))),
+      id: causedId(command.id, "webhook.put-subscription", clientId, mark ?? hashOf(JSON.stringify(data))),
       name: "webhook.put-subscription",
       entity: "",
       expectedVersion: undefined,
@@ -99,7 +104,9 @@ export const registrationCommands = (context: ActorContext) => {
     const webhookSecret = freshSecret();
     if (attributes.webhookUrl !== undefined) {
       try {
-        await putSubscription(command, clientId, attributes, {
+        // It hears nothing before it is registered: whatever dies on the way leaves nobody listening.
+        const silent = { ...attributes, scopes: [] };
+        await putSubscription(command, clientId, silent, {
           secret: webhookSecret,
           rotation: "REVOKE_FORMER",
         });
@@ -170,7 +177,7 @@ export const registrationCommands = (context: ActorContext) => {
     const window = webhookWindowOf(known, dateOf(before.dualKeyUntil), context.clock.now());
     mustAllowRotation(mode, window);
     const made = { secret: webhookSecret, rotation: mode };
-    const { dualKeyUntil } = await putSubscription(command, clientId, found, made);
+    const { dualKeyUntil } = await putSubscription(command, clientId, found, made, "rotation");
     const formerAt = mode === "REPLACE_NEWEST" ? window?.formerAt : (window?.newestAt ?? known.newestAt);
     const noted = await answer(
       dispatch(
@@ -204,7 +211,9 @@ export const registrationCommands = (context: ActorContext) => {
       const { webhookUrl: url, contact } = wanted;
       const params = { clientId, url, contact };
       await context.call("webhook.check-subscription", { ...asService(command), params });
-      if (newWebhook) await putSubscription(command, clientId, { ...wanted, scopes: [] }, { secret });
+      // One that an attempt before this has left was seen by nobody.
+      const made = { secret, rotation: "REVOKE_FORMER" as const };
+      if (newWebhook) await putSubscription(command, clientId, { ...wanted, scopes: [] }, made);
     }
     const changes: StoreChanges = {
       ...given,

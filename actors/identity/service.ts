@@ -1,10 +1,12 @@
 /** Wires the identity actor: airlines, partner registrations, passengers' sessions. */
 import { urn } from "../../schemas/urn.ts";
+import { attemptIndexes } from "../runtime/attempt-limits.ts";
 import type { Change, Decider, Outgoing } from "../runtime/decider.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
 import { closingCommands } from "./closings.ts";
 import { decideRegistration } from "./decide.ts";
-import { createLoginAttempts, loginAttemptIndexes } from "./login-attempts.ts";
+import { createLinkAttempts, createLoginAttempts } from "./login-attempts.ts";
+import { exchangeMagicLink } from "./magic-links.ts";
 import { announceAllTiers, tierCommands } from "./partner-tiers.ts";
 import { authenticatePartner, identityQueries } from "./queries.ts";
 import { registrationCommands } from "./registration.ts";
@@ -36,7 +38,6 @@ export const registrations: Decider<RegistrationState, RegistrationEvent> = {
   outgoing: (event, state, _command, clientId) => {
     switch (event.type) {
       case "identity.partner-registered":
-        return [{ to: "command", name: "identity.announce-tier", entity: clientId, data: {} }];
       case "identity.partner-changed":
         // Whatever came between: in the end the gateways and the subscription have what is registered.
         return [
@@ -108,10 +109,11 @@ const auditNote = ({ id, before, after, events }: Change<RegistrationState, Regi
 export const identityActor = (context: ActorContext): Actor => {
   const register = new TenantRegister(context);
   const countAttempt = createLoginAttempts(context);
+  const tryLink = createLinkAttempts(context);
   return {
     name: "identity",
     deciders: [registrations, revocations],
-    collections: { sessions: sessionIndexes, loginAttempts: loginAttemptIndexes },
+    collections: { sessions: sessionIndexes, loginAttempts: attemptIndexes },
     queries: {
       ...identityQueries(context, () => register.list()),
       revocations: listRevocations(context),
@@ -123,6 +125,7 @@ export const identityActor = (context: ActorContext): Actor => {
         ok: await authenticatePartner(context, data as { clientId: string; clientSecret: string }),
       }),
       "pnr-login": (command) => pnrLogin(context, countAttempt, command),
+      "exchange-magic-link": (command) => exchangeMagicLink(context, tryLink, command),
       ...registrationCommands(context),
       ...closingCommands(context),
       ...tierCommands(context),

@@ -1,4 +1,4 @@
-/** Owns passengers' sessions: a booking reference and a name become one. Signing the token is the gateway's. */
+/** Owns passengers' sessions: a booking reference and a name become one, and so does a link (`magic-links.ts`). Signing the token is the gateway's. */
 import type { Command, Query, Reply } from "../../schemas/command.ts";
 import { systemPrincipal } from "../../schemas/command.ts";
 import { normalPnr } from "../../schemas/passenger.ts";
@@ -16,9 +16,13 @@ interface SessionDocument {
   caseId: string;
   groupId: string;
   createdAt: Date;
+  /** Digest of the token of the link that it was opened with. Absent: with a booking reference. */
+  link?: string;
 }
 
 export const sessionIndexes = [
+  // What makes a link good once: of two sessions that it would open, one cannot be written.
+  { name: "link", key: { link: 1 }, unique: true, sparse: true },
   { name: "ttl", key: { createdAt: 1 }, expireAfterSeconds: lifetimeSeconds },
 ] as const;
 
@@ -60,10 +64,28 @@ export const pnrLogin = async (
     );
   }
   const { caseUrn, groupId, passengerUrn } = found;
+  const sessionId = await openSession(context, tenant, { caseId: idOf(caseUrn), groupId, passengerUrn });
+  return { ok: { sessionId, caseUrn, groupId } };
+};
+
+/** Whose session, and by which link. */
+interface Opening {
+  caseId: string;
+  groupId: string;
+  passengerUrn: string;
+  link?: string;
+}
+
+/** @throws Error with code 11000 when the link has opened one already */
+export const openSession = async (
+  context: ActorContext,
+  tenant: string,
+  { passengerUrn, ...whose }: Opening,
+): Promise<string> => {
   const sessionId = sessionIdOf(passengerUrn, freshUuid());
   await context.documents
     .tenant(tenant)
     .collection<SessionDocument>("sessions")
-    .insertOne({ _id: sessionId, caseId: idOf(caseUrn), groupId, createdAt: context.clock.now() });
-  return { ok: { sessionId, caseUrn, groupId } };
+    .insertOne({ _id: sessionId, ...whose, createdAt: context.clock.now() });
+  return sessionId;
 };

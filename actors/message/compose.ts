@@ -22,8 +22,9 @@ import { seal } from "../runtime/seal.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
 import { channelOrder, contactIn, maskedRecipient, waysTo } from "./contact.ts";
 import { type Gathered, optOutKey, type Present } from "./decide.ts";
+import { keptLink } from "./login-links.ts";
 import { markOf, optedOutOf } from "./preferences.ts";
-import type { Attempt, MessageState } from "./state.ts";
+import { type Attempt, attemptReference, type MessageState } from "./state.ts";
 
 /** The data of `message.compose`: what a person sends to one group, or to one passenger of it. */
 export interface Composed {
@@ -147,18 +148,20 @@ const gatherBeginning = async (context: ActorContext, command: Received): Promis
   const { sealKey } = context.config;
   const airline = context.tenants.byCode(tenant);
   const languageFor = languagesOf(everybody, airline?.language);
-  const attempts = waysTo(contacts, choice, channels).map(
-    ({ contact, ...way }): Attempt => ({
+  const host = airline?.passengerHosts[0];
+  const { template, facts, ...party } = order;
+  const attempts = waysTo(contacts, choice, channels).map(({ contact, ...way }, n): Attempt => {
+    const link = keptLink(sealKey, tenant, template, host, attemptReference({ reference }, n));
+    return {
       ...way,
       language: languageFor(way.passengerUrn),
       recipient: maskedRecipient(contact),
       contact: seal(sealKey, contact),
       mark: markOf(sealKey, tenant, way.channel, contact),
+      ...(link === undefined ? {} : { link }),
       status: "PLANNED",
-    }),
-  );
-  const host = airline?.passengerHosts[0];
-  const { template, facts, ...party } = order;
+    };
+  });
   const optedOut = await optedOutOf(
     context.documents.tenant(tenant),
     attempts.map(({ mark }) => mark),

@@ -15,10 +15,8 @@ export interface Told {
   code: Value;
   pickup: Value;
   vehicle: Value;
-  /** Where the airline's passengers look at their offer. */
+  /** Where the airline's passengers look at their offer; most messages have a link to it that is good once and logs its reader in. */
   page: Value | undefined;
-  /** Logs its reader in. */
-  link: Value;
 }
 
 /** A group's facts, with what is the airline's and the airport's. */
@@ -48,9 +46,7 @@ export const untrue = (
 const toldOf = (template: NotificationTemplate): (keyof NoticeFacts)[] =>
   template === "offer-withdrawn"
     ? ["hotel"]
-    : factsNeeded[template].filter(
-        (name): name is keyof NoticeFacts => name !== "host" && name !== "sealedLink",
-      );
+    : factsNeeded[template].filter((name): name is keyof NoticeFacts => name !== "host");
 
 /** Whether the template tells the same of both. */
 export const tellSame = (template: NotificationTemplate, one: NoticeFacts, other: NoticeFacts): boolean =>
@@ -98,8 +94,8 @@ const unstopped = (text: string): string => text.replace(/\.(?=,|$)/g, "");
 const dateIn = (language: Language, date: string): string =>
   unstopped(formatOf(language, "UTC", "date").format(new Date(date)));
 
-/** @param link opened; only for the template that has one */
-export const toldIn = (language: Language, facts: MessageFacts, link = ""): Told => {
+/** @param link to the airline's page, which logs its reader in; absent: the page is told as it is */
+export const toldIn = (language: Language, facts: MessageFacts, link?: string): Told => {
   const { checkIn, checkOut, pickupAt, vehicleType, address, host } = facts;
   const text = (value: string | undefined): Value => ({ text: value ?? "" });
   return {
@@ -114,7 +110,6 @@ export const toldIn = (language: Language, facts: MessageFacts, link = ""): Told
       pickupAt && unstopped(formatOf(language, facts.timeZone, "time").format(new Date(pickupAt))),
     ),
     vehicle: text(vehicleType && vehicles[language][vehicleType]),
-    page: host === undefined ? undefined : { text: `https://${host}`, isLink: true },
-    link: { text: link, isLink: true },
+    page: host === undefined ? undefined : { text: link ?? `https://${host}`, isLink: true },
   };
 };

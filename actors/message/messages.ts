@@ -4,9 +4,11 @@ import { tenantOfId, urn } from "../../schemas/urn.ts";
 import type { VendorAnswer, VendorCall } from "../../schemas/vendor-call.ts";
 import type { AuditNote, Change, Decider, Outgoing, Received, Timer } from "../runtime/decider.ts";
 import { inTheHouse } from "../runtime/drill.ts";
+import { cachePurged } from "../runtime/purge.ts";
 import { type Sealed, seal, unseal } from "../runtime/seal.ts";
 import { type MessageSettings, messageCommands, messageDecider } from "./decide.ts";
 import { toldIn } from "./facts.ts";
+import { loginLink } from "./login-links.ts";
 import { contactIdOf, type OptOut } from "./preferences.ts";
 import { render } from "./render.ts";
 import {
@@ -21,7 +23,7 @@ import {
   type MessageState,
   technicalEvents,
 } from "./state.ts";
-import { messageRecord } from "./view.ts";
+import { messageRecord, notificationView } from "./view.ts";
 
 export const messageCollection = "messages";
 export const messageSchemaVersion = 1;
@@ -30,6 +32,7 @@ export const messageIndexes = [
   { name: "reference", key: { reference: 1 }, unique: true },
   { name: "case", key: { caseId: 1, _id: -1 } },
   { name: "group", key: { caseId: 1, groupId: 1, _id: -1 } },
+  { name: "link", key: { "attempts.link": 1 }, sparse: true },
   { name: "ttl", key: { endedAt: 1 }, expireAfterSeconds: keptSeconds },
 ] as const;
 
@@ -60,6 +63,7 @@ export const messages = (
   technical: technicalEvents,
   timers: timersOf,
   outgoing: (event, state) => inTheHouse(state.kind, outgoing(wiring, event, state)),
+  changed: (change) => inTheHouse(change.after.kind, purges(change)),
   view: (state) => messageRecord(state),
   audit: auditNote,
 });
@@ -72,13 +76,23 @@ const timersOf = ({ call, outcome, answerBy }: MessageState): Timer[] => {
   return due[0] === undefined ? [] : [{ name: "reissue-call", dueAt: due[0] }];
 };
 
+/** Of whoever reads the list that it stands in. */
+const purges = ({ before, after }: Change<MessageState, MessageEvent>): Outgoing[] => {
+  const line = (state: MessageState | undefined): string | undefined =>
+    state?.sentAt === undefined ? undefined : JSON.stringify(notificationView(state));
+  const { subCaseId, onlyFor } = after;
+  return line(before) === line(after)
+    ? []
+    : [cachePurged(subCaseId, after, onlyFor === undefined ? [] : [onlyFor])];
+};
+
 /** What a person has sent; whom it goes to stands in the log alone. */
 const auditNote = ({ command, after }: Change<MessageState, MessageEvent>): AuditNote | undefined => {
   if (command.principal.surface === "system") return undefined;
   const { caseId, groupId, template, language, attempts, kind } = after;
   const channels = attempts.map(({ channel }) => channel);
   return {
-    action: "message.send-manually",
+    action: command.principal.surface === "partner" ? "message.notify-passenger" : "message.send-manually",
     caseId,
     before: null,
     after: {
@@ -127,11 +141,15 @@ const outgoing = (wiring: MessageWiring, event: MessageEvent, state: MessageStat
 const attemptAt = ({ attempts }: MessageState, n: number): Attempt => attempts[n] as Attempt;
 
 /** What travels to the carrier's adapter, and what it puts together with the rest of the request again. */
-const sealedContent = ({ sealKey }: MessageWiring, state: MessageState, attempt: Attempt): Sealed => {
-  const { template, facts } = state;
+const sealedContent = ({ sealKey }: MessageWiring, state: MessageState, n: number): Sealed => {
+  const attempt = attemptAt(state, n);
+  const { template, facts, messageId } = state;
   const language = languageOf(state, attempt);
   if (attempt.contact === undefined) throw new TypeError("this attempt is over");
-  const link = facts.sealedLink === undefined ? undefined : unseal(sealKey, facts.sealedLink);
+  const link =
+    attempt.link === undefined || facts.host === undefined
+      ? undefined
+      : loginLink(sealKey, tenantOfId(messageId), facts.host, attemptReference(state, n));
   const content = render(template, language, attempt.channel, toldIn(language, facts, link));
   return seal(sealKey, JSON.stringify({ recipient: unseal(sealKey, attempt.contact), ...content }));
 };
@@ -149,27 +167,30 @@ const carrierCall = (
     tries,
     doubt,
     notAfter: dueAt.toISOString(),
-    request: { channel: attempt.channel, language, sealed: sealedContent(wiring, state, attempt) },
+    request: { channel: attempt.channel, language, sealed: sealedContent(wiring, state, n) },
     replyTo: { name: "message.record-answer", entity: messageId },
   };
   const vendor = kind === undefined ? attempt.vendor : drillVendor;
   return { to: "command", name: `vendor-${vendor}.send`, entity: messageId, data };
 };
 
+/** Under the group's id, by which all that concerns it is found in the log. */
 const announced = (
-  { caseId, subCaseId, groupId, messageId, template, airport }: MessageState,
+  { caseId, subCaseId, groupId, messageId, template, airport, onlyFor }: MessageState,
   type: string,
   { channel, recipient }: Attempt,
 ): Outgoing => ({
   to: "internal",
   type,
-  id: messageId,
+  id: subCaseId,
   caseId,
   data: {
     caseUrn: urn("case", caseId),
     subCaseUrn: urn("sub-case", subCaseId),
     messageUrn: urn("message", messageId),
     ...{ groupId, airport, templateId: template, channel, recipient },
+    // Nobody else of the group sees it.
+    ...(onlyFor === undefined ? {} : { onlyFor }),
   },
 });
 

@@ -1,6 +1,7 @@
 /** Owns the reads of messages, each beside the index that serves it (`messageIndexes`). */
 import type { Document } from "mongodb";
 import type { Page, Query } from "../../schemas/command.ts";
+import type { MagicLinkFound } from "../../schemas/magic-link.ts";
 import type { NotificationRecord, NotificationView } from "../../schemas/notification.ts";
 import type { MeView } from "../../schemas/passenger-api.ts";
 import { isSessionOf } from "../../schemas/passenger-session.ts";
@@ -28,6 +29,18 @@ export const messageQueries = (context: ActorContext) => {
       return readPage(messages(query.tenant), { filter, params: query.params, projection }, (document) =>
         messageRecord(stateIn(document)),
       );
+    },
+
+    /** For a login, by the index `link`: whom the link with this digest was written to; null: nobody, or in a drill. */
+    link: async ({ tenant, params }: Query): Promise<MagicLinkFound | null> => {
+      const { digest } = params as { digest: string };
+      const found = await messages(tenant).findOne({ "attempts.link": digest }, { projection });
+      if (found === null) return null;
+      const { caseId, groupId, kind, queuedAt, attempts } = stateIn(found);
+      const attempt = attempts.find(({ link }) => link === digest);
+      // A drill may have been made of a real manifest: its people are not in it.
+      if (attempt === undefined || kind !== undefined) return null;
+      return { caseId, groupId, passengerUrn: attempt.passengerUrn, madeAt: queuedAt.toISOString() };
     },
 
     /** GET /v1/me/notifications, by the index `group`: what was sent to the group that the session's passenger is in now, or to them alone. */

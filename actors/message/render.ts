@@ -1,4 +1,5 @@
 /** Owns a message's content on its channel: the words of its language, and values that cannot break out of them. */
+import { escapedHtml } from "../../schemas/html.ts";
 import type { NotificationTemplate } from "../../schemas/notification.ts";
 import type { Channel, Language } from "../../schemas/vocabulary.ts";
 import { type Copy, joined, type Value } from "./copy.ts";
@@ -40,16 +41,10 @@ const encoded = (mark: string): string => `%${mark.charCodeAt(0).toString(16).to
 const forWhatsApp = (value: Value): string =>
   value.isLink ? plain(value).replace(markup, encoded) : plain(value).replace(markup, " ").trim();
 
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => entities[sign] as string);
 const forHtml = (value: Value): string =>
-  value.isLink ? `<a href="${escaped(plain(value))}">${escaped(plain(value))}</a>` : escaped(plain(value));
+  value.isLink
+    ? `<a href="${escapedHtml(plain(value))}">${escapedHtml(plain(value))}</a>`
+    : escapedHtml(plain(value));
 
 /** 3GPP TS 23.038, 6.2.1: the default alphabet; signs of its extension count twice. */
 const gsm7 =
@@ -73,7 +68,7 @@ export const smsParts = (text: string): number => {
 const smsPartsMax = 3;
 /** What values are cut to until the whole fits; links are left out last, as one cut short leads nowhere. */
 const smsCuts = [40, 24, 12, 6];
-const smsLinkCharactersMax = 80;
+const smsLinkCharactersMax = 160;
 
 /** Dashes and the like that cost the whole text its alphabet. */
 const inGsm7 = (text: string): string =>
@@ -83,6 +78,12 @@ const inGsm7 = (text: string): string =>
     .replace(/[–—]/g, "-")
     .replace(/…/g, ".")
     .replace(/[\u00a0\u202f]/g, " ");
+
+/** Letters that have one there without their accent: a text may have twice as many then. */
+const withoutAccents = (text: string): string =>
+  [...text]
+    .map((sign) => (gsm7Cost.has(sign) ? sign : sign.normalize("NFD").replace(/\p{M}/gu, "")))
+    .join("");
 
 const smsOf = (copy: Copy): string => {
   const withValues = (characters: number, links: boolean): string =>
@@ -95,7 +96,9 @@ const smsOf = (copy: Copy): string => {
           : cutTo(plain(value), characters),
       ),
     ).trim();
-  const tries = [...smsCuts.map((cut) => withValues(cut, true)), withValues(smsCuts.at(-1) ?? 6, false)];
+  const whole = withValues(smsCuts[0] ?? 40, true);
+  const cut = smsCuts.map((characters) => withoutAccents(withValues(characters, true)));
+  const tries = [whole, ...cut, withValues(smsCuts.at(-1) ?? 6, false)];
   return tries.find((text) => smsParts(text) <= smsPartsMax) ?? (tries.at(-1) as string);
 };
 
@@ -121,10 +124,10 @@ export const render = (
 /** An e-mail: a title, and paragraphs as text and as HTML. */
 export const mailOf = (language: Language, subject: Copy, whole: readonly Copy[]): Content => {
   const title = cutTo(joined(subject, plain), subjectCharactersMax);
-  const html = whole.map((copy) => `<p>${joined(copy, forHtml, escaped)}</p>`).join("\n");
+  const html = whole.map((copy) => `<p>${joined(copy, forHtml, escapedHtml)}</p>`).join("\n");
   return {
     subject: title,
     text: `${whole.map((copy) => joined(copy, plain)).join("\n\n")}\n`,
-    html: `<!doctype html>\n<html lang="${language}">\n<head><meta charset="utf-8"><title>${escaped(title)}</title></head>\n<body>\n${html}\n</body>\n</html>\n`,
+    html: `<!doctype html>\n<html lang="${language}">\n<head><meta charset="utf-8"><title>${escapedHtml(title)}</title></head>\n<body>\n${html}\n</body>\n</html>\n`,
   };
 };

@@ -63,18 +63,16 @@ export const sendManually =
     const recent = await sentJustNow(context, command, idOf(caseUrn), templateId);
     const told = wanted.map((one) => ({
       ...one,
-      detail: untrue(templateId, one.party, host) ?? repeated(one, recent, body),
+      why: unsaid(untrue(templateId, one.party, host)) ?? repeated(one, recent, body),
     }));
     const messages = await made(
-      told.filter(({ detail }) => detail === undefined),
+      told.filter(({ why }) => why === undefined),
       command,
       body,
       dispatch,
     );
-    const skipped = told.flatMap(({ party: { groupId }, passengerUrn, detail }) =>
-      detail === undefined
-        ? []
-        : [{ groupId, ...(passengerUrn === undefined ? {} : { passengerUrn }), detail }],
+    const skipped = told.flatMap(({ party: { groupId }, passengerUrn, why }) =>
+      why === undefined ? [] : [{ groupId, ...(passengerUrn === undefined ? {} : { passengerUrn }), ...why }],
     );
     const ok: NotificationsSent = {
       caseUrn,
@@ -90,12 +88,17 @@ export const sendManually =
 const referenceOf = ({ id }: Command, { subCaseId }: NoticeRecipients, passengerUrn = ""): string =>
   `${subCaseId}.by-hand.${causedId(id, subCaseId, passengerUrn)}`;
 
+type Why = Pick<NotificationsSent["skipped"][number], "reasonCode" | "detail">;
+
+const unsaid = (detail: string | undefined): Why | undefined =>
+  detail === undefined ? undefined : { reasonCode: "NOTHING_TO_TELL", detail };
+
 /** Why the same is not sent once more so soon; what this very request has made does not stand in its way. */
 const repeated = (
   { reference, party, passengerUrn }: Wanted,
   recent: readonly Recent[],
   { channels }: SendNotificationBody,
-): string | undefined => {
+): Why | undefined => {
   const isSame = recent.some(
     (one) =>
       one.reference !== reference &&
@@ -104,7 +107,12 @@ const repeated = (
       sameChannels(one.channels, channels) &&
       noticeFactNames.every((name) => one.facts[name] === party.facts[name]),
   );
-  return isSame ? "The same message is on its way, or was sent less than a minute ago." : undefined;
+  return isSame
+    ? {
+        reasonCode: "SENT_JUST_NOW",
+        detail: "The same message is on its way, or was sent less than a minute ago.",
+      }
+    : undefined;
 };
 
 const sameChannels = (

@@ -3,11 +3,13 @@ import type { Document } from "mongodb";
 import { type MessageStatusReport, messageStates } from "../../schemas/message.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { smtpVendor } from "../../schemas/vendor-call.ts";
+import { attemptIndexes } from "../runtime/attempt-limits.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Decider, Received } from "../runtime/decider.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { gatherFor } from "./compose.ts";
 import { messageCollection, messages } from "./messages.ts";
+import { notifyAttempts, notifyPassenger } from "./notify-passenger.ts";
 import { mailPatience, partnerNoticeQueries, partnerNotices } from "./partner-notices.ts";
 import { contacts } from "./preferences.ts";
 import { messageQueries } from "./queries.ts";
@@ -66,6 +68,8 @@ export const messageActor = (context: ActorContext): Actor => ({
   commands: {
     "record-status": recordStatus(context),
     "send-manually": sendManually(context),
+    "notify-passenger": notifyPassenger(context),
   },
+  collections: { [notifyAttempts]: attemptIndexes },
   concurrency: 64,
 });

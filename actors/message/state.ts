@@ -22,6 +22,8 @@ export interface Attempt {
   contact?: Sealed;
   /** Of the contact, the same for the same one in every case of the airline: what an opt-out is found by. */
   mark: string;
+  /** Digest of the token in its link, which logs its reader in. Absent: it has no link. */
+  link?: string;
   /** PLANNED: its turn has not come. */
   status: "PLANNED" | NotificationStatus;
   /** Of that status. */

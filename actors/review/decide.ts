@@ -1,5 +1,6 @@
 /** Owns the rules of manual review items: when one is opened, who may work it, and what a missed deadline does. */
 import { decodeTime } from "ulid";
+import type { PassengerReport } from "../../schemas/passenger-problem.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { type OpenReview, type ReviewSla, resolutionMeans, reviewSlaDefault } from "../../schemas/review.ts";
 import { tenantOfId } from "../../schemas/urn.ts";
@@ -17,6 +18,7 @@ import {
   type Targets,
 } from "./actions.ts";
 import { noteRecommendations } from "./recommendations.ts";
+import { addReport, caseClosed as closedCase, openingOf } from "./reports.ts";
 import { type GroupSettled, groupSettled, noteHoused } from "./settling.ts";
 import { deadlineAfter, raised } from "./sla.ts";
 import { evolveReview, type ReviewEvent, type ReviewItem } from "./state.ts";
@@ -59,6 +61,8 @@ export const decideReview = (
   const terms = (gathered ?? { sla: reviewSlaDefault }) as ReviewTerms;
   const { sla, caseIsOpen, targets = [] } = terms;
   if (command.name === "review.open") return open(state, command as Received<OpenReview>, terms);
+  if (command.name === "review.add-report")
+    return report(state, command as Received<PassengerReport & { occurrence: number }>, terms);
   if (state === undefined) throw new Problem("not-found/resource", "No such review item.");
   requireAirport(command.principal, state.airport);
   if (caseIsOpen === false && command.principal.surface !== "system")
@@ -99,8 +103,6 @@ export const decideReview = (
   }
 };
 
-const closedCase = "CASE_CLOSED";
-
 /** Once opened it is settled: a repeat neither opens a second nor reopens a resolved one. */
 const open = (
   state: ReviewItem | undefined,
@@ -125,6 +127,19 @@ const open = (
   const reason = "The case was closed before this was told.";
   const by = principal.urn;
   return [opened, { type: "review.resolved", data: { by, resolution: closedCase, reason, at: now } }];
+};
+
+/** The first report opens the item. */
+const report = (
+  state: ReviewItem | undefined,
+  command: Received<PassengerReport & { occurrence: number }>,
+  terms: ReviewTerms,
+): ReviewEvent[] => {
+  const { occurrence, ...reported } = command.data;
+  const opening = openingOf(reported, occurrence);
+  const opened = state === undefined ? open(state, { ...command, data: opening }, terms) : [];
+  const item = opened.reduce<ReviewItem | undefined>(evolveReview, state) as ReviewItem;
+  return [...opened, ...addReport(item, command, terms.sla)];
 };
 
 /** Who has got a room before the item came to the desks was told of when there was no item to hear it. */

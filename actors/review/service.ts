@@ -1,5 +1,7 @@
 /** Wires the review actor: what automation could not settle, until a person has. */
 import type { Document } from "mongodb";
+import type { Command } from "../../schemas/command.ts";
+import type { PassengerReport } from "../../schemas/passenger-problem.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { type OpenReview, type ReviewSettled, reviewSlaDefault } from "../../schemas/review.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
@@ -14,9 +16,18 @@ import { actionOf, actionVerbs, gatherTargets } from "./actions.ts";
 import { carryOut } from "./carry-out.ts";
 import { decideReview, type ReviewTerms, reviewIdOf } from "./decide.ts";
 import { reviewIndexes, reviewQueries } from "./queries.ts";
+import { openingOf, reportProblem } from "./reports.ts";
 import { type GroupSettled, isAboutRooms } from "./settling.ts";
 import { evolveReview, type ReviewEvent, type ReviewItem } from "./state.ts";
 import { reviewView } from "./view.ts";
+
+/** What is opened has its id from its cause. */
+const idNamedBy = ({ name, data }: Pick<Command, "name" | "data">): string | undefined => {
+  if (name === "review.open") return reviewIdOf(data as OpenReview);
+  if (name !== "review.add-report") return undefined;
+  const { occurrence, ...report } = data as PassengerReport & { occurrence: number };
+  return reviewIdOf(openingOf(report, occurrence));
+};
 
 export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
   actor: "review",
@@ -25,6 +36,7 @@ export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
   schemaVersion: 1,
   commands: [
     "open",
+    "add-report",
     "claim",
     "assign",
     "release",
@@ -42,8 +54,11 @@ export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
   indexes: reviewIndexes,
   // What the agent proposes is no change that an operator would have to look at again before acting.
   technical: new Set(["review.recommended"]),
-  locate: ({ name, data }) => (name === "review.open" ? { _id: reviewIdOf(data as OpenReview) } : undefined),
-  create: ({ name, data }) => (name === "review.open" ? reviewIdOf(data as OpenReview) : undefined),
+  locate: (command) => {
+    const id = idNamedBy(command);
+    return id === undefined ? undefined : { _id: id };
+  },
+  create: idNamedBy,
   decide: decideReview,
   evolve: evolveReview,
   timers: (item) => timersOf(item),
@@ -113,6 +128,8 @@ const announced = (
         };
       case "review.resolved":
         return { resolution: event.data.resolution, reason: event.data.reason, resolvedBy: event.data.by };
+      case "review.reported":
+        return { problem: event.data.report.category };
       case "review.group-housed":
         return { groupId: event.data.groupId };
       case "review.sla-breached":
@@ -168,7 +185,9 @@ const auditNote = ({ command, before, after, events }: Change<ReviewItem, Review
   const did =
     event?.type === "review.action-begun" || event?.type === "review.action-noted"
       ? actionNote(actionNamed(after, event.data.actionId))
-      : {};
+      : event?.type === "review.reported"
+        ? { problem: event.data.report.category }
+        : {};
   return {
     action: event?.type === "review.resolved" ? "review.resolve" : command.name,
     caseId,
@@ -200,7 +219,13 @@ const toItems =
   };
 
 /** What the service does itself only to an item of a case that is open, or of one that is closed. */
-const asksOfCase = new Set(["review.open", "review.withdraw", "review.reinstate", "review.breach-sla"]);
+const asksOfCase = new Set([
+  "review.open",
+  "review.add-report",
+  "review.withdraw",
+  "review.reinstate",
+  "review.breach-sla",
+]);
 
 /**
  * The airline's clock, whether the case still takes items and work on them, who has a room meanwhile, and whether an action can be
@@ -278,6 +303,7 @@ export const reviewActor = (context: ActorContext): Actor => {
         ...onDesk,
         affectedGroups: { $in: (data as { groupIds: string[] }).groupIds },
       })),
+      "report-problem": reportProblem(context),
       "close-case": toItems(context, "withdraw", () => onDesk),
       // Those on a desk, too: a closing that is told late must not take them away.
       "reopen-case": toItems(context, "reinstate", () => ({ $or: [onDesk, { resolution: "CASE_CLOSED" }] })),

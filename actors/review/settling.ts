@@ -1,5 +1,6 @@
 /** Owns when a group needs nobody's work any more, and what that does to an item: a room was found, or its case has changed. */
 import type { Received } from "../runtime/decider.ts";
+import { fromPassengers } from "./reports.ts";
 import type { ReviewEvent, ReviewItem } from "./state.ts";
 
 /** Only these are about a room; a card or a ride is missing all the same. */
@@ -25,6 +26,8 @@ const settledBy = {
 
 const concerns = (item: ReviewItem, resolution: GroupSettled["resolution"]): boolean => {
   if (resolution === undefined) return isAboutRooms(item);
+  // What they have reported has happened to them, whichever group they are in now.
+  if (item.origin === fromPassengers) return false;
   if (item.origin === "next-flight") return resolution !== "SPLIT";
   if (resolution === "NEXT_FLIGHT_KNOWN") return false;
   if (resolution === "LOCAL_RESIDENT") return isAboutRooms(item) || item.origin === "planning";

@@ -3,6 +3,7 @@ import type { OpenReview, ReviewItemView } from "../../schemas/review.ts";
 import type { Priority } from "../../schemas/vocabulary.ts";
 import { type ActionEvent, evolveAction, type ReviewAction } from "./action-state.ts";
 import type { RecommendationEvent } from "./recommendations.ts";
+import { evolveReported, type Report } from "./reports.ts";
 
 /** What an item says of its cause. */
 type Opening = Required<Omit<OpenReview, "occurrence" | "kind">> & Pick<OpenReview, "kind">;
@@ -25,6 +26,8 @@ interface Item extends Opening {
   overdue: boolean;
   /** What its claimants have done about it, in order. Absent: nothing yet. */
   actions?: ReviewAction[];
+  /** What passengers say of it, oldest first. Absent: it was not they who raised it. */
+  reports?: Report[];
   /** What the agent proposes, the most viable first. Absent: nothing since the item came to the desks. */
   recommendations?: ReviewItemView["recommendations"];
   /** When it did, or the item left the desks or came back: what was proposed before that is over. */
@@ -55,6 +58,7 @@ export type ReviewEvent =
   | { type: "review.resolved"; data: { by: string; resolution: string; reason: string; at: Date } }
   | { type: "review.case-noted"; data: { changedAt: Date } }
   | { type: "review.reinstated"; data: { dueAt: Date; arisenAt: Date } }
+  | { type: "review.reported"; data: { report: Report } }
   | { type: "review.group-housed"; data: { groupId: string } }
   /** Raised by a person; without `raised` there was nothing above it, and its deadline stays. */
   | { type: "review.escalated"; data: { by: string; reason: string; at: Date; raised?: Raised } }
@@ -103,6 +107,8 @@ export const evolveReview = (state: ReviewItem | undefined, event: ReviewEvent):
       const recommendedAt = new Date(Math.max(arisenAt.getTime(), state.resolvedAt.getTime()));
       return { ...unassigned(state), ...event.data, overdue: false, recommendedAt };
     }
+    case "review.reported":
+      return evolveReported(state, event.data);
     case "review.group-housed":
       return { ...state, housedGroups: [...state.housedGroups, event.data.groupId] };
     case "review.resolved": {

@@ -2,6 +2,7 @@
 import type { ReviewActionView, ReviewItemView } from "../../schemas/review.ts";
 import { urn } from "../../schemas/urn.ts";
 import { type ReviewAction, stateOf } from "./action-state.ts";
+import { reportViews } from "./reports.ts";
 import type { ReviewItem } from "./state.ts";
 
 /** @param now when it is shown: what its clock says */
@@ -13,6 +14,7 @@ export const reviewView = (id: string, item: ReviewItem, version: number, now: D
   priority: item.priority,
   state: item.status,
   detail: item.detail,
+  ...reportViews(item),
   attemptedHotels: item.attemptedHotels,
   affectedGroups: item.affectedGroups,
   recommendations: item.recommendations ?? [],

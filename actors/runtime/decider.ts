@@ -89,6 +89,8 @@ export interface Decider<State extends object, Event extends DomainEvent> {
   timers?(state: State): Timer[];
   /** Messages that an event sends out; `state` is the one after all events of the decision. */
   outgoing?(event: Event, state: State, command: Received, id: string): Outgoing[];
+  /** Messages of a decision as a whole, after those of its events: what only the states before and after it show. */
+  changed?(change: Change<State, Event>): Outgoing[];
   /** Events of no business meaning: they don't count in `version`. */
   technical?: ReadonlySet<string>;
   /** The filter that finds the entity when a command names none by id (a natural key with a unique index). */

@@ -1,10 +1,10 @@
 /** Owns the check of what no gateway has checked: provisioning commands, which come from administrators' tools, and what a patch makes. */
 import { Ajv } from "ajv";
-import addFormats from "ajv-formats";
 import type { Static, TSchema } from "typebox";
+import { quicklyCompiled, withFormats } from "../../schemas/formats.ts";
 import { Problem } from "../../schemas/problems.ts";
 
-const ajv = addFormats.default(new Ajv({ allErrors: true, keywords: ["urn"] }));
+const ajv = withFormats(new Ajv({ allErrors: true, keywords: ["urn"], ...quicklyCompiled }));
 
 /** Whether something is of a schema's shape. */
 export const fitting = <Schema extends TSchema>(

@@ -14,7 +14,8 @@ export const messagesOf = <State extends object, Event extends DomainEvent>(
   const { command, after, events } = change;
   const outgoing = events.flatMap((event) => decider.outgoing?.(event, after, command, change.id) ?? []);
   const audit = auditOf(decider, change);
-  return [...outgoing, ...(audit === undefined ? [] : [audit])].map((message, i) =>
+  const changed = decider.changed?.(change) ?? [];
+  return [...outgoing, ...changed, ...(audit === undefined ? [] : [audit])].map((message, i) =>
     messageOf(command, message, i),
   );
 };

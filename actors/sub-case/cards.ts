@@ -1,4 +1,5 @@
 /** Owns what a sub-case keeps of its cards: the one that pays its hotel, and the passengers' own. Having them issued is the saga's. */
+import type { CardUse } from "./card-use.ts";
 
 /** The card that pays a hotel which takes no guarantee; the passengers never see it. */
 export interface PaymentCard {
@@ -13,6 +14,9 @@ export interface PaymentCard {
 /** The passengers' card for incidentals. */
 export interface PassengerCard extends PaymentCard {
   last4: string;
+  /** As the vendor told when it was issued or loaded. */
   balanceMinor: number;
   currency: string;
+  /** What the vendor has told of its use, in the order of arrival. Absent: nothing. */
+  uses?: CardUse[];
 }

@@ -6,18 +6,23 @@ import type { StayAmended } from "../../schemas/reaccommodate.ts";
 import type { Regrouped } from "../../schemas/regroup.ts";
 import type { RideNote } from "../../schemas/transport.ts";
 import type { StayReport, VendorAnswer } from "../../schemas/vendor-call.ts";
+import type { CardTransaction } from "../../schemas/wallet.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
 import { amendStay, followStay } from "./amend.ts";
+import { recordCardTransaction } from "./card-use.ts";
+import { checkIn } from "./check-in.ts";
 import { compensate } from "./compensate.ts";
 import { giveBackLock, type LockSettings, lapseLock, releaseLock, takeLock } from "./lock.ts";
 import { reserveManually } from "./manual-reservation.ts";
 import { bookAllocated, type OverrideOrder, override } from "./override.ts";
 import { regroup } from "./regroup.ts";
+import { reportProblem } from "./report-problem.ts";
 import { isRideNews } from "./ride.ts";
 import { leaveNotice, reissueCall, resume, runFrom, type SagaSettings, Story, takeAnswer } from "./saga.ts";
 import { rollbackSteps, type SubCaseEvent, type SubCaseState } from "./state.ts";
 import { recordStay, resumeStay } from "./stay.ts";
+import { requireCard } from "./wallet-view.ts";
 
 export const commands = [
   "assign",
@@ -32,6 +37,10 @@ export const commands = [
   "reserve-manually",
   "accept-offer",
   "decline-offer",
+  "check-in",
+  "report-problem",
+  "reveal-card",
+  "record-card-transaction",
   "settle",
   "regroup",
   "amend-stay",
@@ -49,6 +58,7 @@ const takenWhenClosed: ReadonlySet<string> = new Set([
   "mark-not-required",
   "record-answer",
   "record-stay",
+  "record-card-transaction",
   "note-ride",
   "settle",
   "regroup",
@@ -124,6 +134,19 @@ export const deciderOf =
         break;
       case "decline-offer":
         decline(story, (command.data as { reason?: string }).reason);
+        break;
+      case "check-in":
+        checkIn(story);
+        break;
+      case "report-problem":
+        reportProblem(story, command);
+        break;
+      case "reveal-card":
+        requireCard(state);
+        story.tell({ type: "subcase.card-revealed", data: { at: command.now } });
+        break;
+      case "record-card-transaction":
+        recordCardTransaction(story, command.data as CardTransaction);
         break;
       case "lock":
         takeLock(story, command, settings);

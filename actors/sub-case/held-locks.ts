@@ -1,9 +1,11 @@
 /** Owns giving back all locks that one operator holds: when they close their session, or have left. One lock's rules stand in `lock.ts`. */
 import type { Document } from "mongodb";
-import type { Command } from "../../schemas/command.ts";
+import type { Command, EventRecord } from "../../schemas/command.ts";
 import type { SessionClosed, UnlockedView } from "../../schemas/lock.ts";
 import { urn } from "../../schemas/urn.ts";
-import { causedId } from "../runtime/clock.ts";
+import { publish } from "../../streams/publish.ts";
+import { internalSubject } from "../../streams/subjects.ts";
+import { causedId, freshId } from "../runtime/clock.ts";
 import type { Reactions } from "../runtime/decider.ts";
 import type { ActorContext, CommandFunction, Dispatch } from "../runtime/host.ts";
 import type { Release } from "./lock.ts";
@@ -47,8 +49,28 @@ export const closeSession =
   (context: ActorContext): CommandFunction =>
   async ({ expectedVersion: _, ...command }, dispatch) => {
     const data: Release = { holder: command.principal.urn };
-    return { ok: await releaseHeld(context, { ...command, data }, dispatch) };
+    const closed = await releaseHeld(context, { ...command, data }, dispatch);
+    await tellClosed(context, command);
+    return { ok: closed };
   };
+
+/** For whoever has the operator's live sockets. Sent again it is the same message. */
+const tellClosed = async (context: ActorContext, command: Command): Promise<void> => {
+  const { id, tenant, correlationUrn, traceparent, principal } = command;
+  const type = "operator.session-closed";
+  const now = context.clock.now();
+  const event: EventRecord = {
+    urn: urn("event", freshId(tenant, now)),
+    type,
+    occurred_at: now.toISOString(),
+    tenant: urn("airline", tenant),
+    correlation_urn: correlationUrn,
+    traceparent,
+    data: { operatorUrn: principal.urn },
+  };
+  const subject = internalSubject(tenant, type, "");
+  await publish(context.streams, { subject, payload: JSON.stringify(event), messageId: `${id}:${type}` });
+};
 
 /** The holder has left, as somebody else has noticed. */
 export const releaseLocks =

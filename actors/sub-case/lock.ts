@@ -141,6 +141,8 @@ export const lockChanged = (state: SubCaseState, { data: { lock } }: LockEvent):
   data: {
     caseUrn: urn("case", state.caseId),
     subCaseUrn: urn("sub-case", state.subCaseId),
+    groupId: state.groupId,
+    airport: state.airport,
     status: state.status,
     lockedBy: lock.held?.by ?? null,
     fencingToken: lock.fencingToken,

@@ -28,6 +28,9 @@ import { statusShown } from "./view.ts";
 const projection = { handled: 0, outbox: 0, steps: 0 };
 const real = { kind: { $exists: false } };
 
+/** An open case behind so many newer ones is none that anybody means. */
+const casesLookedAt = 20;
+
 const unknown = (what: string): Problem => new Problem("not-found/resource", `No such ${what}.`);
 
 /** @param schemaVersion of sub-cases' documents */
@@ -149,6 +152,25 @@ export const partnerQueries = (
             : { ...head, groupId, subCaseUrn: urn("sub-case", subCaseId), operationalStatus };
         }),
       };
+    },
+
+    /**
+     * For a message to somebody: the newest open case that they are in, by the `passenger` index.
+     * @throws Problem not-found/resource: nobody of that name; conflict/state: all their cases are closed
+     */
+    "open-case-of": async (query: Query): Promise<{ caseUrn: string }> => {
+      const filter = await requirePassenger(query);
+      const found = await subCases(query.tenant)
+        .find({ ...filter, mergedInto: { $exists: false } }, { projection: { caseId: 1 } })
+        .sort({ _id: -1 })
+        .limit(casesLookedAt)
+        .toArray();
+      const caseIds = [...new Set(found.map(({ caseId }) => caseId as string))];
+      const open = new Set(await context.call<string[]>("case.open-ones", { ...query, params: { caseIds } }));
+      const newest = caseIds.find((caseId) => open.has(caseId));
+      if (newest === undefined)
+        throw new Problem("conflict/state", "This passenger's cases are closed.", { state: "CLOSED" });
+      return { caseUrn: urn("case", newest) };
     },
 
     /** GET /partner/v1/passengers/{passengerUrn}/vouchers, by the `passenger` index: of the newest case first. */

@@ -15,17 +15,29 @@ import { reservationView, statusShown } from "./view.ts";
 /** What {@link partnerPassengers} is made of. */
 export type Travellers = Pick<SubCaseState, "groupId" | "subCaseId" | "status" | "mergedInto" | "passengers">;
 
+/** What of a passenger partners see; whatever else there is, or will be, they do not. */
+const shownMembers = [
+  "pnr",
+  "firstName",
+  "lastName",
+  "cabinClass",
+  "loyaltyTier",
+  "passengerType",
+] as const satisfies readonly (keyof PartnerPassenger)[];
+
 /** In the order of their URNs, which stays as the group changes; each once, however often a manifest has named them. */
 export const partnerPassengers = (state: Travellers): PartnerPassenger[] => {
   const { groupId, subCaseId, passengers } = state;
   const each = new Map(passengers.map((passenger) => [passenger.urn, passenger]));
   return [...each.values()]
     .sort((a, b) => (a.urn < b.urn ? -1 : 1))
-    .map(({ urn: passengerUrn, contact: _c, specialRequirements: _s, ...named }) => ({
-      urn: passengerUrn,
+    .map((passenger) => ({
+      urn: passenger.urn,
       groupId,
       subCaseUrn: urn("sub-case", subCaseId),
-      ...named,
+      ...Object.fromEntries(
+        shownMembers.flatMap((name) => (passenger[name] === undefined ? [] : [[name, passenger[name]]])),
+      ),
       operationalStatus: statusShown(state),
     }));
 };

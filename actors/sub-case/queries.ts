@@ -9,11 +9,13 @@ import type { NoticeRecipients, PassengerContact } from "../../schemas/message.t
 import type { CaseProgressView } from "../../schemas/orchestration.ts";
 import { normalName, normalPnr } from "../../schemas/passenger.ts";
 import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
+import type { PassengerSnapshot } from "../../schemas/passenger-events.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { GroupMembers } from "../../schemas/regroup.ts";
 import type { ReservationDetail } from "../../schemas/reservation.ts";
 import type { RideParty } from "../../schemas/transport.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
+import type { WalletView } from "../../schemas/wallet.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { readPage } from "../runtime/page.ts";
 import { requireAirport } from "../runtime/reach.ts";
@@ -23,6 +25,8 @@ import { CaseViews } from "./case-views.ts";
 import { groupLock } from "./lock.ts";
 import { contactsOf, noticeRecipients } from "./notices.ts";
 import { partnerQueries } from "./partner-queries.ts";
+import { PassengerReads } from "./passenger-reads.ts";
+import { passengerSnapshot } from "./passenger-snapshot.ts";
 import {
   ProgressTotals,
   progressItem,
@@ -31,11 +35,11 @@ import {
   totalsProjection,
 } from "./progress.ts";
 import { ridePartyOf } from "./ride.ts";
-import { documentOf } from "./sessions.ts";
 import type { SubCaseState } from "./state.ts";
 import { shown } from "./switch-state.ts";
 import { manifestItem, meView, offerView, reservationDetail, reservationView } from "./view.ts";
 import { voucherPage, voucherQr } from "./voucher-page.ts";
+import { walletView } from "./wallet-view.ts";
 
 export const schemaVersion = 1;
 export const collection = "subCases";
@@ -74,8 +78,9 @@ const noReservation = (): never => {
 export const subCaseQueries = (context: ActorContext) => {
   const subCases = (tenant: string) => context.documents.tenant(tenant).collection<Document>(collection);
 
-  const ofPassenger = async (tenant: string, principal: Principal): Promise<Loaded<SubCaseState>> =>
-    read(await documentOf(subCases(tenant), principal));
+  const passengerReads = new PassengerReads(schemaVersion);
+  const ofPassenger = (tenant: string, principal: Principal): Promise<Loaded<SubCaseState>> =>
+    passengerReads.of(subCases(tenant), principal);
 
   const ofReservation = async ({ tenant, principal, params }: Query): Promise<Loaded<SubCaseState>> => {
     const reservationId = idOf((params as { reservationUrn: string }).reservationUrn);
@@ -227,7 +232,7 @@ export const subCaseQueries = (context: ActorContext) => {
     },
 
     /** For an order about a case: whose locks are on its groups; one may have lapsed by now. By the `case` index. */
-    locks: async ({ tenant, params }: Query): Promise<LockedGroup[]> => {
+    locks: async ({ tenant, params }: Query): Promise<(LockedGroup & { subCaseId: string })[]> => {
       const { caseId } = params as { caseId: string };
       const held = { caseId, "lock.held": { $exists: true } };
       const found = await subCases(tenant)
@@ -236,7 +241,8 @@ export const subCaseQueries = (context: ActorContext) => {
       return found.flatMap((document) => {
         const group = document as unknown as Pick<SubCaseState, "groupId" | "lock">;
         const lock = groupLock(group);
-        return lock === undefined ? [] : [{ groupId: group.groupId, ...lock }];
+        const subCaseId = String(document._id);
+        return lock === undefined ? [] : [{ groupId: group.groupId, subCaseId, ...lock }];
       });
     },
 
@@ -269,6 +275,18 @@ export const subCaseQueries = (context: ActorContext) => {
       const isIssued = state.voucher?.status === "ISSUED" && state.offer.state !== "PENDING";
       return offerView(state, meta.version, isIssued ? await voucherQr(state) : undefined);
     },
+
+    /** GET /v1/me/wallet. */
+    wallet: async ({ tenant, principal }: Query): Promise<WalletView> =>
+      walletView((await ofPassenger(tenant, principal)).state),
+
+    /** For a ride that a passenger asks for. */
+    "own-ride-party": async ({ tenant, principal }: Query): Promise<RideParty> =>
+      ridePartyOf((await ofPassenger(tenant, principal)).state),
+
+    /** For passengers' streams. */
+    "passenger-snapshot": (query: Query): Promise<PassengerSnapshot> =>
+      passengerSnapshot(subCases(query.tenant), query, schemaVersion),
 
     /** For messages: how a group can be written to; empty: nobody is in it, or there is no such group. */
     contacts: async ({ tenant, params }: Query): Promise<PassengerContact[]> => {

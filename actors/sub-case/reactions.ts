@@ -7,6 +7,7 @@ import { urn } from "../../schemas/urn.ts";
 import type { StayReport, VendorCall } from "../../schemas/vendor-call.ts";
 import type { Outgoing } from "../runtime/decider.ts";
 import { isOutgrown } from "./amend-state.ts";
+import { cardUsed } from "./card-use.ts";
 import {
   arrivedAtLeft,
   cancelByHand,
@@ -22,6 +23,7 @@ import {
 } from "./items.ts";
 import { lockChanged } from "./lock.ts";
 import { progressOf, stepMessage } from "./progress.ts";
+import { problemReported } from "./report-problem.ts";
 import { currentCandidate } from "./requests.ts";
 import { followedFlights } from "./ride.ts";
 import { isOwnWord, stageOf } from "./standing.ts";
@@ -98,7 +100,9 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
     case "subcase.not-required":
       return isOwnWord(state) ? [noteGroup(state, "N")] : [];
     case "subcase.released":
-      return ifTold(state, voucherAmended(state, "VOID", "No room is required any more."));
+      return state.voucher?.status === "VOID"
+        ? []
+        : ifTold(state, voucherAmended(state, "VOID", "No room is required any more."));
     case "subcase.outgrown":
       return outgrown(state, event.data.code);
     case "subcase.choice-outgrown":
@@ -108,8 +112,13 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
       return event.data.nextFlight === undefined ? [] : followedFlights(state);
     case "subcase.lock-changed":
       return [lockChanged(state, event)];
+    case "subcase.card-used":
+      return cardUsed(state, event.data);
+    case "subcase.problem-reported":
+      return problemReported(state, event.data);
     case "subcase.ride-noted":
     case "subcase.regrouped":
+    case "subcase.card-revealed":
     case "subcase.opened":
     case "subcase.assigned":
     case "subcase.compensation-submitted":
@@ -262,6 +271,11 @@ const gains = (state: SubCaseState, step: Step): Outgoing[] => {
   if (step === "book" && state.left !== undefined) return overrideEnded(state, "DONE");
   if (step === "book") return [noteGroup(state, "B"), ...rideByHand(state), ...overrideEnded(state, "DONE")];
   if (step === "cancel-room") return cancelByHand(state);
+  // Of a room that is lost, or needed no more, that was told at once.
+  if (step === "void-voucher")
+    return state.roomLost || state.released !== undefined
+      ? []
+      : ifTold(state, voucherAmended(state, "VOID", "The room is given up."));
   if (step === "modify")
     return ifTold(state, voucherAmended(state, "AMENDED", "The next flight has changed."));
   if (step !== "card" || state.card === undefined) return [];

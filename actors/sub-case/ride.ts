@@ -38,6 +38,7 @@ export const rideOrderOf = (state: SubCaseState): RideOrder | undefined => {
     airportPlace: { label: airport.name, coordinates: airport.coordinates },
     hotelPlace: { label: hotel.offer.name, coordinates: hotel.offer.coordinates },
     passengers: passengers.length,
+    passengerUrns: passengers.map((passenger) => passenger.urn),
     needs: [...new Set(needsOf(passengers))],
     vehicleType,
     ...rides,
@@ -120,7 +121,13 @@ export const followedFlights = ({
 /** For a person who would have the group driven: the order that its saga has made, as it would be made now. */
 export const ridePartyOf = (state: SubCaseState): RideParty => {
   const { subCaseId, groupId, status, ride, reservation, round } = state;
-  const party = { subCaseId, groupId, reference: ride?.reference ?? `${subCaseId}.ride.${round}` };
+  const isThere = reservation?.status === "CHECKED_IN";
+  const party = {
+    subCaseId,
+    groupId,
+    reference: ride?.reference ?? `${subCaseId}.ride.${round}`,
+    ...(isThere && { isThere }),
+  };
   const order = rideOrderOf(state);
   const has = reservation?.status === "CONFIRMED" || reservation?.status === "CHECKED_IN";
   if (!has) return { ...party, detail: "The group has no room." };

@@ -1,4 +1,5 @@
 /** Owns what a group keeps from one round of its sagas to the next. */
+import { withFormerCard } from "./card-use.ts";
 import type { SubCaseState } from "./state.ts";
 
 /** A new round owes nothing to the one before it: what that one had was given back, or was never had. */
@@ -18,5 +19,5 @@ export const fresh = (state: SubCaseState): SubCaseState => {
     cameBack: _b,
     ...rest
   } = state;
-  return { ...rest, offer: { state: "PENDING" } };
+  return { ...rest, ...withFormerCard(state), offer: { state: "PENDING" } };
 };

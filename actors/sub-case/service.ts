@@ -15,11 +15,16 @@ import { commands, deciderOf } from "./decide.ts";
 import { afterLogout, closeSession, releaseLocks } from "./held-locks.ts";
 import { isRenewal, lockTimers, lockView, unlockedView } from "./lock.ts";
 import { gatherManualFacts, manualReservation, namedBy } from "./manual-reservation.ts";
+import { passengersTold } from "./passengers-told.ts";
+import { purges } from "./purges.ts";
 import { collection, schemaVersion, subCaseIndexes, subCaseQueries } from "./queries.ts";
 import { outgoing } from "./reactions.ts";
+import { reportView } from "./report-problem.ts";
+import { revealCard } from "./reveal-card.ts";
 import { roomChanged } from "./room-changed.ts";
 import { documentOf } from "./sessions.ts";
 import { evolve, type SubCaseEvent, type SubCaseState, technicalEvents } from "./state.ts";
+import { stateChanged } from "./state-changed.ts";
 import { compensationView, offerView, reservationDetail, reservationView } from "./view.ts";
 
 const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> => ({
@@ -39,6 +44,14 @@ const subCases = (context: ActorContext): Decider<SubCaseState, SubCaseEvent> =>
   evolve,
   outgoing: (event, state) =>
     inTheHouse(state.kind, [...outgoing(event, state), ...roomChanged(event, state)]),
+  changed: (change) => {
+    const { before, after, command } = change;
+    return inTheHouse(after.kind, [
+      ...stateChanged(before, after, command.now),
+      ...passengersTold(change),
+      ...purges(change),
+    ]);
+  },
   technical: technicalEvents,
   timers: (state) => [...callTimers(state), ...lockTimers(state)],
   locate,
@@ -64,6 +77,8 @@ const view = (state: SubCaseState, { version, command }: Reading, now: Date): un
       return reservationDetail(state, version);
     case "sub-case.lock":
       return lockView(state, { principal: command.principal, version, now });
+    case "sub-case.report-problem":
+      return reportView(state, command, now);
     case "sub-case.unlock":
     case "sub-case.release-lock":
       return unlockedView(state, version, now);
@@ -77,6 +92,13 @@ const audit = ({ command, before, after, events }: Change<SubCaseState, SubCaseE
   if (command.principal.surface === "system") return undefined;
   if (events.some(isRenewal)) return null;
   const locking = events.some(({ type }) => type === "subcase.lock-changed");
+  // Of passengers' words only what they are about: they may name anybody, or a number.
+  const { category } = command.data as { category?: string };
+  const own = {
+    "sub-case.check-in": { room: after.reservation?.status },
+    "sub-case.reveal-card": { card: after.card?.last4 },
+    "sub-case.report-problem": { problem: category },
+  }[command.name];
   const snapshot = (state: SubCaseState) => ({
     ...(state.kind === undefined ? {} : { kind: state.kind }),
     status: state.status,
@@ -88,7 +110,7 @@ const audit = ({ command, before, after, events }: Change<SubCaseState, SubCaseE
     action: command.name,
     caseId: after.caseId,
     before: before === undefined ? null : snapshot(before),
-    after: snapshot(after),
+    after: { ...snapshot(after), ...own },
   };
 };
 
@@ -213,6 +235,11 @@ export const subCaseActor = (context: ActorContext): Actor => ({
     "release-locks": releaseLocks(context),
     "accept-offer": ofSession(context, "accept-offer"),
     "decline-offer": ofSession(context, "decline-offer"),
+    "check-in": ofSession(context, "check-in"),
+    // What is reported is no change of what anybody has seen.
+    "report-problem": ({ expectedVersion: _, ...command }, dispatch) =>
+      ofSession(context, "report-problem")(command, dispatch),
+    "reveal-card": revealCard(context, { collection, schemaVersion }),
   },
   concurrency: 64,
 });

@@ -16,6 +16,7 @@ import type {
 import { type AmendEvent, type Assigned, evolveAmend } from "./amend-state.ts";
 import type { PassengerCard, PaymentCard } from "./cards.ts";
 import type { Lock, LockEvent } from "./lock.ts";
+import { evolvePassenger, type PassengerEvent, type PassengersOwn } from "./passenger-state.ts";
 import { evolveRegrouped, evolveReleased } from "./regroup-state.ts";
 import { type Ride, refusedRide, withRideNoted } from "./ride.ts";
 import { fresh } from "./round-state.ts";
@@ -90,6 +91,8 @@ export interface Reservation {
   currency?: string;
   /** How often the hotel has changed its dates. Absent: never. */
   amended?: number;
+  /** Set: it is the passengers' own word that they have arrived, and their hotel's counts for more. */
+  selfCheckIn?: true;
   /** Set: a person has booked it past every vendor, and a person must cancel it. */
   byHand?: {
     /** The operator's URN. */
@@ -101,7 +104,7 @@ export interface Reservation {
   };
 }
 
-export interface SubCaseState {
+export interface SubCaseState extends PassengersOwn {
   /** Its own id, for decisions that name what they create after it. */
   subCaseId: string;
   caseId: string;
@@ -202,7 +205,11 @@ export type SubCaseEvent =
   | { type: "subcase.rolled-back"; data: { at: Date } }
   | { type: "subcase.compensation-failed"; data: { at: Date; step: Step; detail: string } }
   /** `ofLeft`: at the hotel that the group leaves. */
-  | { type: "subcase.stay-noted"; data: { status: StayReport["state"]; at: Date; ofLeft?: true } }
+  /** `bySelf`: its passengers say so. */
+  | {
+      type: "subcase.stay-noted";
+      data: { status: StayReport["state"]; at: Date; ofLeft?: true; bySelf?: true };
+    }
   | { type: "subcase.room-lost"; data: { at: Date; hotelUrn: string } }
   | { type: "subcase.settled"; data: Record<string, never> }
   | { type: "subcase.regrouped"; data: Regrouped }
@@ -213,6 +220,7 @@ export type SubCaseEvent =
   /** `known`: where the case thinks that the group stands. */
   | { type: "subcase.resumed"; data: { at: Date; known?: KnownStage } }
   | AmendEvent
+  | PassengerEvent
   | LockEvent
   | SwitchEvent;
 
@@ -227,6 +235,9 @@ export const technicalEvents: ReadonlySet<string> = new Set<SubCaseEvent["type"]
   "subcase.call-postponed",
   "subcase.call-reissued",
   "subcase.lock-changed",
+  "subcase.card-used",
+  "subcase.card-revealed",
+  "subcase.problem-reported",
 ]);
 
 const without = <K extends keyof SubCaseState>(state: SubCaseState, key: K): SubCaseState => {
@@ -331,10 +342,11 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
     case "subcase.compensation-failed":
       return { ...without(state, "call"), status: "COMPENSATION_FAILED" };
     case "subcase.stay-noted": {
-      const { status, ofLeft } = event.data;
+      const { status, ofLeft, bySelf } = event.data;
       if (ofLeft && state.left?.reservation !== undefined)
         return { ...state, left: { ...state.left, reservation: { ...state.left.reservation, status } } };
-      return { ...state, reservation: { ...(state.reservation as Reservation), status } };
+      const { selfCheckIn: _, ...reservation } = state.reservation as Reservation;
+      return { ...state, reservation: { ...reservation, status, ...(bySelf && { selfCheckIn: bySelf }) } };
     }
     case "subcase.room-lost":
       return {
@@ -366,6 +378,10 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
     }
     case "subcase.lock-changed":
       return { ...state, lock: event.data.lock };
+    case "subcase.card-used":
+    case "subcase.card-revealed":
+    case "subcase.problem-reported":
+      return evolvePassenger(state, event);
     case "subcase.overridden":
     case "subcase.override-refused":
     case "subcase.switch-begun":

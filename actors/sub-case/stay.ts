@@ -27,10 +27,18 @@ export const recordStay = (story: Story, { reference, bookingId, state }: StayRe
   if (story.state.closedAt === undefined) resumeStay(story);
 };
 
-/** A cancellation of our own is on record, or under way; of the rest only what is further counts. */
-const isNews = ({ state }: Story, { status }: Reservation, told: StayReport["state"]): boolean => {
-  if (told === "CANCELLED") return status === "CONFIRMED" && state.status !== "ROLLING_BACK";
-  const standing = order[status];
+/**
+ * A cancellation of our own is on record, or under way; of the rest only what is further counts. What its guests have said of their
+ * arrival, the hotel may know better.
+ */
+const isNews = (
+  { state }: Story,
+  { status, selfCheckIn }: Reservation,
+  told: StayReport["state"],
+): boolean => {
+  const known = selfCheckIn ? "CONFIRMED" : status;
+  if (told === "CANCELLED") return known === "CONFIRMED" && state.status !== "ROLLING_BACK";
+  const standing = order[known];
   return standing !== undefined && standing < (order[told] ?? 0);
 };
 

@@ -1,6 +1,6 @@
 /** Owns what each audience may see of a sub-case. */
 import type { CaseView, CompensationStarted, ManifestItem, ReservationView } from "../../schemas/case.ts";
-import type { MeView, OfferView } from "../../schemas/passenger-api.ts";
+import { type MeView, type OfferView, stayStatuses } from "../../schemas/passenger-api.ts";
 import type { ReservationDetail } from "../../schemas/reservation.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { Language } from "../../schemas/vocabulary.ts";
@@ -160,6 +160,7 @@ export const offerView = (whole: SubCaseState, version: number, voucherQr: strin
     checkOut: assignment.stay.checkOut,
     nights: assignment.stay.nights,
     rooms: state.reservation?.rooms ?? hotel.rooms,
+    ...stayStatusOf(state),
     ...(voucher === undefined || voucherQr === undefined
       ? {}
       : { voucher: { urn: urn("voucher", voucher.voucherId), code: voucher.code, qr: voucherQr } }),
@@ -167,6 +168,11 @@ export const offerView = (whole: SubCaseState, version: number, voucherQr: strin
     ...(card?.status === "ACTIVE" ? { walletCardUrl: "/v1/me/wallet" } : {}),
     version,
   };
+};
+
+const stayStatusOf = ({ reservation }: SubCaseState): Pick<OfferView, "stayStatus"> => {
+  const stayStatus = stayStatuses.find((status) => status === reservation?.status);
+  return stayStatus === undefined ? {} : { stayStatus };
 };
 
 /** Of the way to the hotel; without a ride vendor nobody is promised one. */

@@ -1,5 +1,7 @@
 /** Owns the voucher as something to print: one page of HTML with no script, and its QR code. */
+import { LRUCache } from "lru-cache";
 import { toString as toText } from "qrcode";
+import { escapedHtml } from "../../schemas/html.ts";
 import type { Language } from "../../schemas/vocabulary.ts";
 import { currentCandidate } from "./requests.ts";
 import type { SubCaseState } from "./state.ts";
@@ -67,15 +69,6 @@ const words: Readonly<
   },
 };
 
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-const text = (raw: string): string => raw.replace(/[&<>"']/g, (character) => entities[character] as string);
-
 /** What the QR code says: enough for a desk without our system, and no contact detail. */
 const qrText = (state: SubCaseState): string =>
   [
@@ -85,11 +78,21 @@ const qrText = (state: SubCaseState): string =>
     state.assignment?.stay.checkIn,
   ].join("|");
 
+/** Drawing one takes milliseconds, and passengers look at their offer twice a minute; two kilobytes each. */
+const drawn = new LRUCache<string, Promise<string>>({ max: 1000 });
+
+const qrSvg = (state: SubCaseState): Promise<string> => {
+  const said = qrText(state);
+  const known = drawn.get(said);
+  if (known !== undefined) return known;
+  const svg = toText(said, { type: "svg", margin: 1 });
+  drawn.set(said, svg);
+  return svg;
+};
+
 /** The code as an image, in a data URI. */
 export const voucherQr = async (state: SubCaseState): Promise<string> =>
   `data:image/svg+xml;base64,${Buffer.from(await qrSvg(state)).toString("base64")}`;
-
-const qrSvg = (state: SubCaseState): Promise<string> => toText(qrText(state), { type: "svg", margin: 1 });
 
 /** The page. Undefined: no voucher has been issued. */
 export const voucherPage = async (state: SubCaseState): Promise<string | undefined> => {
@@ -112,13 +115,15 @@ export const voucherPage = async (state: SubCaseState): Promise<string | undefin
   ];
   const qr = await qrSvg(state);
   const banner =
-    voucher.status === "VOID" ? `<p class="void" role="alert">${text(w.void)}</p>` : `<p>${text(w.show)}</p>`;
+    voucher.status === "VOID"
+      ? `<p class="void" role="alert">${escapedHtml(w.void)}</p>`
+      : `<p>${escapedHtml(w.show)}</p>`;
   return `<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${text(w.title)} ${text(voucher.code)}</title>
+<title>${escapedHtml(w.title)} ${escapedHtml(voucher.code)}</title>
 <style>
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 36rem; margin: 2rem auto; padding: 0 1rem; color: #111; }
 h1 { font-size: 1.4rem; }
@@ -128,10 +133,10 @@ svg { width: 12rem; height: 12rem; } .void { color: #a00; font-weight: bold; }
 </style>
 </head>
 <body>
-<h1>${text(w.title)} ${text(voucher.code)}</h1>
+<h1>${escapedHtml(w.title)} ${escapedHtml(voucher.code)}</h1>
 ${banner}
 <dl>
-${rows.map(([name, value]) => `<dt>${text(name)}</dt><dd>${text(value)}</dd>`).join("\n")}
+${rows.map(([name, value]) => `<dt>${escapedHtml(name)}</dt><dd>${escapedHtml(value)}</dd>`).join("\n")}
 </dl>
 ${qr}
 </body>

@@ -79,7 +79,7 @@ export const takeFromDesk = (
   }
 };
 
-const wrong = (pointer: string, detail: string): Problem =>
+export const wrong = (pointer: string, detail: string): Problem =>
   new Problem("validation/body", "Correct the fields named in `errors` and send the body again.", {
     errors: [{ pointer, detail }],
   });
@@ -89,7 +89,7 @@ const mustBeAhead = (scheduledAt: Date, now: Date): void => {
 };
 
 /** The order under whose reference a person's ride goes. */
-const orderOf = (itinerary: Itinerary, party: RideParty | undefined): Order => {
+export const orderOf = (itinerary: Itinerary, party: RideParty | undefined): Order => {
   if (party?.order === undefined)
     throw new Problem("conflict/state", party?.detail ?? "Nobody can be driven for this reservation now.");
   const known = itinerary.order(party.reference);
@@ -104,7 +104,12 @@ const orderOf = (itinerary: Itinerary, party: RideParty | undefined): Order => {
 };
 
 /** @throws Problem conflict/state */
-const planByHand = (itinerary: Itinerary, order: Order, asked: Omit<Plan, "origin">): string => {
+export const planByHand = (
+  itinerary: Itinerary,
+  order: Order,
+  asked: Omit<Plan, "origin">,
+  origin: Plan["origin"] = "desk",
+): string => {
   const { segments } = itinerary.state;
   const open = segments.filter(isLive).length;
   if (open >= ridesMax)
@@ -114,7 +119,7 @@ const planByHand = (itinerary: Itinerary, order: Order, asked: Omit<Plan, "origi
       "conflict/state",
       `The group has had ${segments.length} rides, and takes no more. Change one that it has, or see to it by phone.`,
     );
-  return plan(itinerary, order, { ...asked, origin: "desk" });
+  return plan(itinerary, order, { ...asked, origin });
 };
 
 const create = (itinerary: Itinerary, command: Received, party: RideParty | undefined): string => {
@@ -155,7 +160,7 @@ const requestTransfer = (itinerary: Itinerary, command: Received, party: RidePar
 };
 
 /** Undefined: nobody is driven back while no flight is known, or to one that has left. */
-const pickupFor = (
+export const pickupFor = (
   { now }: Itinerary,
   { departure: known, minutesBeforePickup, notBefore }: Order,
   party: RideParty | undefined,
@@ -224,7 +229,7 @@ const cancelled = (itinerary: Itinerary, command: Received, lock: GroupLock | un
 };
 
 /** Each change of a segment by a person is an entry of its own, under the segment's URN. */
-const recorded = (
+export const recorded = (
   itinerary: Itinerary,
   { name, principal }: Received,
   before: Segment | undefined,

@@ -8,11 +8,16 @@ export const leadMinutes = 30;
 /** Vehicles to hotels leave at whole quarters of an hour, which are quarters in every time zone. */
 export const slotMinutes = 15;
 
+/** The slot of this moment, or the next one. */
+export const slotAt = (at: Date): Date => {
+  const slotMs = slotMinutes * minuteMs;
+  return new Date(Math.ceil(at.getTime() / slotMs) * slotMs);
+};
+
 /** The first slot that whoever is told now can reach. @param notBefore who is stranded only then needs no ride sooner */
 export const nextPickup = (now: Date, notBefore: Date = now): Date => {
-  const slotMs = slotMinutes * minuteMs;
   const fromMs = Math.max(now.getTime(), notBefore.getTime());
-  return new Date(Math.ceil((fromMs + leadMinutes * minuteMs) / slotMs) * slotMs);
+  return slotAt(new Date(fromMs + leadMinutes * minuteMs));
 };
 
 /**

@@ -2,6 +2,7 @@
 import type { Document } from "mongodb";
 import type { Page, Query } from "../../schemas/command.ts";
 import type { MeView } from "../../schemas/passenger-api.ts";
+import { isSessionOf } from "../../schemas/passenger-session.ts";
 import type { MyTransportView, SegmentView } from "../../schemas/transport.ts";
 import { idOf } from "../../schemas/urn.ts";
 import type { ActorContext } from "../runtime/host.ts";
@@ -13,6 +14,12 @@ import { myTransport, segmentView } from "./view.ts";
 
 const current = { schemaVersion: transferSchemaVersion };
 const projection = { handled: 0, outbox: 0 };
+
+/** Whether the session's passenger is one of those whom the order that stands is for: a group has none while it can be changed. */
+const rides = ({ orders }: TransferState, session: string): boolean =>
+  orders
+    .findLast(({ releasedAt }) => releasedAt === undefined)
+    ?.passengerUrns?.some((urn) => isSessionOf(session, urn)) === true;
 
 export const transportQueries = (context: ActorContext) => {
   const transfers = (tenant: string) =>
@@ -52,14 +59,18 @@ export const transportQueries = (context: ActorContext) => {
         .sort((a, b) => (a.urn < b.urn ? -1 : 1));
     },
 
-    /** GET /v1/me/transport: of the group that the session's passenger is in now. */
+    /** GET /v1/me/transport: one read for who rides with the group of their session, which is nearly everybody; else of the group that they are in now. */
     mine: async (query: Query): Promise<MyTransportView> => {
-      const { caseUrn, groupId } = await context.call<MeView>("sub-case.me", { ...query, params: {} });
-      const found = await transfers(query.tenant).findOne({ caseId: idOf(caseUrn), groupId }, { projection });
-      return myTransport(
-        found === null ? undefined : loadedOf<TransferState>(found, current).state,
-        context.clock.now(),
-      );
+      const { tenant, principal } = query;
+      const ofGroup = async (caseId: string, groupId: string): Promise<TransferState | undefined> => {
+        const found = await transfers(tenant).findOne({ caseId, groupId }, { projection });
+        return found === null ? undefined : loadedOf<TransferState>(found, current).state;
+      };
+      const { caseId = "", groupId: own = "" } = principal;
+      const state = await ofGroup(caseId, own);
+      if (state !== undefined && rides(state, principal.urn)) return myTransport(state, context.clock.now());
+      const { groupId } = await context.call<MeView>("sub-case.me", { ...query, params: {} });
+      return myTransport(groupId === own ? state : await ofGroup(caseId, groupId), context.clock.now());
     },
   };
 };

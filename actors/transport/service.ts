@@ -18,11 +18,12 @@ import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { sendCommand } from "../runtime/send.ts";
 import { type Desk, isDeskCommand } from "./desk.ts";
 import { isSeededBy } from "./itinerary.ts";
+import { ownRide } from "./own-ride.ts";
 import { transportQueries } from "./queries.ts";
 import { runs } from "./runs.ts";
 import type { Segment, TransferEvent, TransferState } from "./transfer-state.ts";
 import { transferCollection, transfers } from "./transfers.ts";
-import { segmentView } from "./view.ts";
+import { myTransport, segmentView } from "./view.ts";
 
 /** Which rooms of a case people are to be driven for. */
 type PartiesAsked =
@@ -33,6 +34,9 @@ type PartiesAsked =
 const askParties = (context: ActorContext, command: Command, params: PartiesAsked): Promise<RideParty[]> =>
   context.call<RideParty[]>("sub-case.ride-parties", { ...command, params: { ...params } });
 
+/** By a person, at a desk or in a hotel's room. */
+const isAsked = (verb: string): boolean => isDeskCommand(verb) || verb === ownRide;
+
 /** What a person's command goes by: whom the sub-case would have driven now, whose lock it is, and whether the case still takes changes. */
 const gatherFor = async (
   context: ActorContext,
@@ -40,15 +44,15 @@ const gatherFor = async (
   state: TransferState | undefined,
 ): Promise<Desk | undefined> => {
   const verb = command.name.slice("transport.".length);
-  if (!isDeskCommand(verb)) return undefined;
-  const orders = verb === "create-segment" || verb === "request-transfer";
+  if (!isAsked(verb)) return undefined;
+  const orders = verb === "create-segment" || verb === "request-transfer" || verb === ownRide;
   const [party] = orders ? await askParties(context, command, { subCaseId: command.entity }) : [];
   const caseId = state?.caseId ?? party?.order?.caseId;
   const caseIsClosed =
     caseId !== undefined &&
     (await context.call<boolean>("case.is-closed", { ...command, params: { caseId } }));
   const { lock } =
-    verb === "request-transfer"
+    verb === "request-transfer" || verb === ownRide
       ? {}
       : ((await context.call<GroupStanding | null>("sub-case.standing", {
           ...command,
@@ -71,9 +75,10 @@ const segmentShown = (state: TransferState, { id, data }: Command): Segment | un
 
 const decider = (context: ActorContext): Decider<TransferState, TransferEvent> => ({
   ...transfers({ stepDeadlineMs: context.config.STEP_DEADLINE_MS }),
-  gathersFor: ({ name }) => isDeskCommand(name.slice("transport.".length)),
+  gathersFor: ({ name }) => isAsked(name.slice("transport.".length)),
   gather: (command, state) => gatherFor(context, command, state),
   view: (state, { version, command }: Reading) => {
+    if (command.principal.surface === "passenger") return myTransport(state, context.clock.now());
     const segment = command.principal.surface === "system" ? undefined : segmentShown(state, command);
     return segment === undefined ? null : segmentView(state, segment, version);
   },
@@ -104,6 +109,17 @@ const createSegment =
     if (party === undefined)
       throw new Problem("not-found/resource", "No such reservation, or its group has another one by now.");
     return dispatch("create-segment", { ...command, entity: party.subCaseId });
+  };
+
+/** The session tells whose ride it is; what is asked for is no change of what anybody has seen. */
+const requestOwnRide =
+  (context: ActorContext): CommandFunction =>
+  async ({ expectedVersion: _, ...command }, dispatch) => {
+    const { subCaseId } = await context.call<RideParty>("sub-case.own-ride-party", {
+      ...command,
+      params: {},
+    });
+    return dispatch(ownRide, { ...command, entity: subCaseId });
   };
 
 /** Each group's request is a command of its own, under an id that a repeat has, too. */
@@ -162,6 +178,7 @@ export const transportActor = (context: ActorContext): Actor => ({
     "change-vehicle": ofSegment(context, "change-vehicle"),
     "cancel-segment": ofSegment(context, "cancel-segment"),
     "request-transfers": requestTransfers(context),
+    [ownRide]: requestOwnRide(context),
   },
   concurrency: 64,
 });

@@ -17,6 +17,7 @@ import {
   seek,
   settleAsked,
 } from "./itinerary.ts";
+import { ownRide, requestOwnRide } from "./own-ride.ts";
 import { pickupBefore } from "./pickup.ts";
 import type { Asked, Order, Segment, TransferEvent, TransferState, Wanted } from "./transfer-state.ts";
 import { type CallSettings, deadlineAfter } from "./vehicle-call.ts";
@@ -33,6 +34,7 @@ export const transferCommands = [
   "note-left",
   "repeat",
   ...deskCommands,
+  ownRide,
 ] as const;
 
 /** @throws NotYet while what must come first has not arrived @throws Problem as the desk's rules say */
@@ -43,6 +45,7 @@ export const transferDecider =
     const verb = command.name.slice("transport.".length);
     if (state !== undefined) requireAirport(command.principal, state.airport);
     if (isDeskCommand(verb)) takeFromDesk(itinerary, verb, command, gathered as Desk);
+    else if (verb === ownRide) requestOwnRide(itinerary, command, gathered as Desk);
     else if (verb === "book-ride") bookRide(itinerary, command.data as SagaCall);
     else if (state === undefined) throw new NotYet("No ride was ordered for the group yet.");
     else follow(itinerary, verb, command.data);

@@ -38,8 +38,8 @@ export interface Segment extends Wanted {
   segmentId: string;
   reference: string;
   direction: Direction;
-  /** Who wants it: the group's saga, or somebody at a desk. */
-  origin: "saga" | "desk";
+  /** Who wants it: the group's saga, somebody at a desk, or its passengers. */
+  origin: "saga" | "desk" | "passenger";
   passengers: number;
   status: SegmentStatus;
   /** Searches for seats so far. */

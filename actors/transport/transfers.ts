@@ -5,6 +5,7 @@ import type { VendorAnswer } from "../../schemas/vendor-call.ts";
 import type { ReviewCategory } from "../../schemas/vocabulary.ts";
 import type { Decider, Outgoing, Received, Timer } from "../runtime/decider.ts";
 import { inTheHouse } from "../runtime/drill.ts";
+import { purges } from "./purges.ts";
 import { transferCommands, transferDecider } from "./transfer-decide.ts";
 import {
   type Asked,
@@ -44,6 +45,7 @@ export const transfers = (
   decide: transferDecider(settings),
   evolve: evolveTransfer,
   outgoing: (event, state, command) => inTheHouse(state.kind, outgoing(event, state, command)),
+  changed: (change) => inTheHouse(change.after.kind, purges(change)),
   technical: technicalEvents,
   timers: timersOf,
   // Each segment's change is an entry of its own, under its own URN.
@@ -201,6 +203,7 @@ const rideNoted = (state: TransferState, reference: string): Outgoing[] => {
   return [{ to: "command", name: "sub-case.note-ride", entity: state.transferId, data }];
 };
 
+/** Under the group's id, by which all that concerns it is found in the log. */
 const announced = (state: TransferState, type: string, segmentId: string): Outgoing => {
   const { caseId, groupId, airport, transferId } = state;
   const data = {
@@ -210,7 +213,7 @@ const announced = (state: TransferState, type: string, segmentId: string): Outgo
     airport,
     ...segmentFacts(segmentOf(state, segmentId)),
   };
-  return { to: "internal", type, id: segmentId, caseId, data };
+  return { to: "internal", type, id: transferId, caseId, data };
 };
 
 const item = (

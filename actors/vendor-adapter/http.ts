@@ -1,7 +1,7 @@
 /** Owns one HTTP call to a vendor and what its end means: answered, surely not done, or in doubt. Knows no dialect. */
 import { Ajv, type ValidateFunction } from "ajv";
-import addFormats from "ajv-formats";
 import type { Static, TSchema } from "typebox";
+import { quicklyCompiled, withFormats } from "../../schemas/formats.ts";
 import { Pace } from "../runtime/pace.ts";
 import { masked } from "./masking.ts";
 import type {
@@ -54,9 +54,7 @@ interface Unknown {
   detail: string;
 }
 
-const ajv = new Ajv({ strict: true, allowUnionTypes: true });
-// ajv-formats is CommonJS: its callable stands under `default` for the type checker alone.
-(addFormats as unknown as (instance: Ajv) => void)(ajv);
+const ajv = withFormats(new Ajv({ strict: true, allowUnionTypes: true, ...quicklyCompiled }));
 
 /** Compiled once, at import. Members that the schema doesn't name are let through: vendors add to their answers. */
 export const validatorOf = <Schema extends TSchema>(schema: Schema): ValidateFunction<Static<Schema>> =>

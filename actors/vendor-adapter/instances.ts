@@ -74,7 +74,7 @@ export interface PutVendor {
   dialect: string;
   baseUrl: string;
   apiKey: string;
-  /** Of a hotel vendor: 5–60, between two reconciliations (contract, "Vendor reconciliation polling"). */
+  /** Of a hotel or payment vendor: 5–60, between two reconciliations (contract, "Vendor reconciliation polling"). */
   reconcileMinutes?: number;
   /** 1–10,000, from each process; absent: as many as there are. */
   callsPerSecond?: number;

@@ -1,6 +1,7 @@
 /** Owns what the service asks of vendors, kind by kind, in our words; how one vendor is asked stands in `adapters/`. */
 import type { Coordinates, HotelOffer, HotelSearch } from "../../schemas/hotel.ts";
 import type { Channel, Direction, Money, VehicleType } from "../../schemas/vocabulary.ts";
+import type { CardTransaction } from "../../schemas/wallet.ts";
 
 /** Goes along with every call. */
 export interface CallContext {
@@ -207,7 +208,30 @@ export interface LoadRequest extends Write {
   loaded: Money;
 }
 
+/** One use of a card, as the vendor tells of it. */
+export interface CardTransactionEntry extends CardTransaction {
+  /** ISO 8601 UTC: when the vendor has noted it. */
+  changedAt: string;
+}
+
+/** In the order in which the vendor has noted them, oldest first. */
+export interface CardTransactionPage {
+  entries: CardTransactionEntry[];
+  nextCursor?: string;
+}
+
+/** Where the vendor itself shows a card's number and code: a secret, good for some minutes. */
+export interface CardReveal {
+  url: string;
+  /** ISO 8601 UTC. */
+  expiresAt: string;
+}
+
 export interface PaymentPort extends Reconciling {
+  /** How cards under references of ours were used. */
+  transactions(request: LedgerRequest, context: CallContext): Promise<ReadOutcome<CardTransactionPage>>;
+  /** Changes nothing that anybody would have to look up. */
+  reveal(request: { cardId: string }, context: CallContext): Promise<ReadOutcome<CardReveal>>;
   /** @param request `label`: what the card is called at the vendor, at most 100 characters, no contact details. */
   issueCard(
     request: Write & { balance: Money; label: string },

@@ -1,7 +1,7 @@
 /** Owns how far reconciliation with one vendor has come: durable, claimed by one process at a time, moved by compare-and-set. */
 import type { Collection } from "mongodb";
 import type { Clock } from "../runtime/clock.ts";
-import type { LedgerPage, LedgerRequest } from "./ports.ts";
+import type { LedgerRequest } from "./ports.ts";
 
 /** A document in the airline's `reconciliations`. */
 export interface Reconciliation {
@@ -27,6 +27,12 @@ export interface Reconciliation {
 
 /** A vendor may list a change behind a later one: what is asked for by a time is asked for from earlier on. */
 const overlapMs = 60_000;
+
+/** What of a page its position goes by. */
+interface Told {
+  entries: readonly { changedAt: string }[];
+  nextCursor?: string;
+}
 
 const later = (one: Date | undefined, other: Date): Date => (one === undefined || one < other ? other : one);
 
@@ -99,7 +105,7 @@ export class Position {
    * @param told ids of what was told of it, with the times of the changes
    * @returns false: the claim was lost meanwhile, and another process has gone on from before this page
    */
-  async move(page: LedgerPage, told: readonly { id: string; at: Date }[]): Promise<boolean> {
+  async move(page: Told, told: readonly { id: string; at: Date }[]): Promise<boolean> {
     const { cursor: _cursor, newest: _newest, claimedUntil: _claimed, ...held } = this.#held;
     const now = this.#clock.now();
     // A vendor's clock may be years ahead; a position there would pass over all that comes until then.

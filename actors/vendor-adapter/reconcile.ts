@@ -1,22 +1,76 @@
 /**
- * Owns asking hotel vendors what has changed at their desks (they send no webhooks; contract, "Vendor webhooks"): each at
- * its interval, by one process at a time. What a report means for a group is its sub-case's.
+ * Owns asking vendors what has changed with them: hotels at their desks (they send no webhooks; contract, "Vendor webhooks"), payment
+ * vendors of the use of cards, should their word have been lost. Each at its interval, by one process at a time. What a report means for
+ * a group is its sub-case's.
  */
 import { urn } from "../../schemas/urn.ts";
 import { type StayReport, subCaseOf } from "../../schemas/vendor-call.ts";
 import { causedId, freshUuid, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
-import type { HotelPort, LedgerEntry } from "./ports.ts";
+import type { HotelPort, LedgerEntry, LedgerRequest, PaymentPort, ReadOutcome } from "./ports.ts";
 import { Position, type Reconciliation } from "./position.ts";
 
-/** One airline's hotel vendor. */
+/** Something that a sub-case has to know of. */
+interface Report {
+  /** Ours. */
+  reference: string;
+  /** Tells it from all others of this vendor. */
+  cause: readonly string[];
+  name: string;
+  data: unknown;
+  changedAt: string;
+}
+
+export interface ReportPage {
+  /** Of every change, also those that nobody has to know of: the position goes by them. */
+  entries: readonly { changedAt: string }[];
+  reports: readonly Report[];
+  nextCursor?: string;
+}
+
+/** One airline's vendor. */
 export interface Source {
   tenant: string;
   name: string;
-  port: Pick<HotelPort, "reconcile">;
+  ask: (request: LedgerRequest, context: AskContext) => Promise<ReadOutcome<ReportPage>>;
   intervalMs: number;
 }
+
+interface AskContext {
+  traceparent: string;
+  signal: AbortSignal;
+}
+
+const reported: readonly string[] = ["CHECKED_IN", "CHECKED_OUT", "NO_SHOW", "CANCELLED"];
+const isReported = (state: string): state is StayReport["state"] => reported.includes(state);
+
+const stayReport = ({ kind, id: bookingId, reference, state, changedAt }: LedgerEntry): Report[] => {
+  if (kind !== "booking" || !isReported(state)) return [];
+  const data: StayReport = { reference, bookingId, state, at: changedAt };
+  return [{ reference, cause: [bookingId, state], name: "sub-case.record-stay", data, changedAt }];
+};
+
+/** What a hotel vendor tells of stays. */
+export const staysOf =
+  (port: Pick<HotelPort, "reconcile">): Source["ask"] =>
+  async (request, context) => {
+    const page = await port.reconcile(request, context);
+    return page.outcome === "done" ? { ...page, reports: page.entries.flatMap(stayReport) } : page;
+  };
+
+/** What a payment vendor tells of the use of cards. */
+export const cardUsesOf =
+  (port: Pick<PaymentPort, "transactions">): Source["ask"] =>
+  async (request, context) => {
+    const page = await port.transactions(request, context);
+    if (page.outcome !== "done") return page;
+    const reports = page.entries.map(({ changedAt, ...data }): Report => {
+      const { reference, eventId } = data;
+      return { reference, cause: [eventId], name: "sub-case.record-card-transaction", data, changedAt };
+    });
+    return { ...page, reports };
+  };
 
 type Context = Pick<ActorContext, "clock" | "config" | "documents" | "log" | "streams">;
 
@@ -66,7 +120,7 @@ const pollIfDue = async (context: Context, source: Source, signal: AbortSignal):
   const poll = { correlationUrn: urn("correlation", freshUuid()), traceparent: mintTraceparent() };
   for (let pages = 1; pages <= pagesMax; pages++) {
     const { request } = position;
-    const page = await source.port.reconcile(request, { ...poll, signal });
+    const page = await source.ask(request, { ...poll, signal });
     const isCircle =
       page.outcome === "done" && page.nextCursor !== undefined && page.nextCursor === request.cursor;
     if (page.outcome !== "done" || isCircle) {
@@ -77,7 +131,7 @@ const pollIfDue = async (context: Context, source: Source, signal: AbortSignal):
       await position.release({ forgetCursor: page.outcome !== "unavailable" });
       return;
     }
-    const told = await tell(context, source, poll, position, page.entries);
+    const told = await tell(context, source, poll, position, page.reports);
     if (!(await position.move(page, told))) {
       log.warn("another process has taken this reconciliation over");
       return;
@@ -87,40 +141,29 @@ const pollIfDue = async (context: Context, source: Source, signal: AbortSignal):
   await position.release({ forgetCursor: false });
 };
 
-const reported: readonly string[] = ["CHECKED_IN", "CHECKED_OUT", "NO_SHOW", "CANCELLED"];
-const isReported = (state: string): state is StayReport["state"] => reported.includes(state);
-
 /** Sends what the groups have to know of; one and all confirmed when it returns. */
 const tell = async (
   { clock, log, streams }: Context,
   { tenant, name }: Source,
   poll: { correlationUrn: string; traceparent: string },
   position: Position,
-  entries: readonly LedgerEntry[],
+  reports: readonly Report[],
 ): Promise<{ id: string; at: Date }[]> => {
   const own = new RegExp(`^${tenant}-[0-9A-HJKMNP-TV-Z]{26}\\.`);
   const told: { id: string; at: Date }[] = [];
   const foreign: string[] = [];
-  for (const { kind, id: bookingId, reference, state, changedAt } of entries) {
-    if (kind !== "booking" || !isReported(state)) continue;
+  for (const { reference, cause, name: verb, data, changedAt } of reports) {
     if (!own.test(reference)) {
-      foreign.push(bookingId);
+      foreign.push(cause[0] ?? "");
       continue;
     }
-    const id = causedId(`${tenant}.${name}`, bookingId, state);
+    const id = causedId(`${tenant}.${name}`, ...cause);
     if (position.isTold(id)) continue;
-    const data: StayReport = { reference, bookingId, state, at: changedAt };
-    const command = {
-      id,
-      name: "sub-case.record-stay",
-      entity: subCaseOf(reference),
-      data,
-      now: clock.now(),
-    };
+    const command = { id, name: verb, entity: subCaseOf(reference), data, now: clock.now() };
     await sendCommand(streams, systemCommand("vendor-adapter", { tenant, ...poll }, command));
     told.push({ id, at: new Date(changedAt) });
   }
   if (foreign.length > 0)
-    log.info({ count: foreign.length, first: foreign[0] }, "bookings under no reference of this airline");
+    log.info({ count: foreign.length, first: foreign[0] }, "told under no reference of this airline");
   return told;
 };

@@ -13,6 +13,7 @@ import {
   type VendorVerb,
   type VendorView,
 } from "../../schemas/vendor-call.ts";
+import type { CardRevealView } from "../../schemas/wallet.ts";
 import type { Consuming, Delivery } from "../../streams/consume.ts";
 import { splitName } from "../../streams/subjects.ts";
 import { causedId } from "../runtime/clock.ts";
@@ -29,7 +30,8 @@ import { type Instances, listVendors, openInstances } from "./instances.ts";
 import { type Invalidations, watchInvalidations } from "./invalidation.ts";
 import { catalogueQueries, hotelCollection } from "./queries.ts";
 import { OfferCache } from "./recent-offers.ts";
-import { type Source, startReconciling } from "./reconcile.ts";
+import { cardUsesOf, type Source, startReconciling, staysOf } from "./reconcile.ts";
+import { revealCard } from "./reveal-card.ts";
 import { askHotels, resultOf } from "./search.ts";
 
 /** Calls to one vendor for one airline at once, in this process: the bulkhead. */
@@ -84,16 +86,18 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
     await sendCommand(context.streams, systemCommand("vendor-adapter", command, reply));
   };
 
-  const hotels = (instances: Instances): Source[] =>
-    context.tenants.all().flatMap(({ code: tenant }) =>
-      instances.byKind(tenant, "hotel").map(({ name, port, reconcileMinutes }) => ({
-        tenant,
-        name,
-        port,
-        intervalMs:
-          reconcileMinutes === undefined ? context.config.RECONCILE_INTERVAL_MS : reconcileMinutes * 60_000,
-      })),
-    );
+  const reconciled = (instances: Instances): Source[] => {
+    const every = (minutes: number | undefined): number =>
+      minutes === undefined ? context.config.RECONCILE_INTERVAL_MS : minutes * 60_000;
+    return context.tenants.all().flatMap(({ code: tenant }) => [
+      ...instances.byKind(tenant, "hotel").map(({ name, port, reconcileMinutes }) => {
+        return { tenant, name, ask: staysOf(port), intervalMs: every(reconcileMinutes) };
+      }),
+      ...instances.byKind(tenant, "payment").map(({ name, port, reconcileMinutes }) => {
+        return { tenant, name, ask: cardUsesOf(port), intervalMs: every(reconcileMinutes) };
+      }),
+    ]);
+  };
 
   const onVendor = (tenant: string, vendor: string): void => {
     const log = context.log.child({ vendor });
@@ -155,6 +159,10 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
         return recent;
       },
 
+      /** For a passenger who would see their card's number. */
+      "reveal-card": async (query: Query): Promise<CardRevealView> =>
+        revealCard([...(await opened.promise).of(query.tenant), drillInstance("issue-card")], query),
+
       /** For administrators: what is configured, without the keys. */
       vendors: async ({ tenant }: Query): Promise<VendorView[]> => listVendors(context, tenant),
 
@@ -185,7 +193,7 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
       opened.resolve(instances);
       const forgetDrills = context.tenants.onEach(({ code }) => onVendor(code, drillVendor));
       await Promise.all(consumers);
-      const stopReconciling = startReconciling(context, () => hotels(instances));
+      const stopReconciling = startReconciling(context, () => reconciled(instances));
       return async () => {
         stopping = true;
         forgetDrills();

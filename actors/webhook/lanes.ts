@@ -1,18 +1,16 @@
 /** Owns which subscriptions this process sends for: one lane each, started, changed and stopped as their documents say. */
 import type { Logger } from "pino";
-import type { EventRecord } from "../../schemas/command.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
 import { type Consuming, consume } from "../../streams/consume.ts";
-import { follow } from "../../streams/follow.ts";
 import { internalSubject, typeFilter } from "../../streams/subjects.ts";
 import { causedId, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { Pace } from "../runtime/pace.ts";
 import { systemCommand } from "../runtime/send.ts";
-import { KeyedQueue } from "../runtime/serial.ts";
 import { attemptAgain, attemptFirst, type Recipient, recipientOf, typesOf } from "./attempt.ts";
 import type { Sender } from "./effects.ts";
 import { allSubscriptions, loadSubscription, type Subscription } from "./queries.ts";
+import { Reconciling } from "./reconciling.ts";
 
 /** Attempts under way to one partner from this process: a partner that hangs holds these and nothing else. */
 const firstAttemptsAtOnce = 8;
@@ -45,39 +43,22 @@ export class Lanes {
   readonly #sender: Sender;
   readonly #log: Logger;
   readonly #lanes = new Map<string, Lane>();
-  /** What is done to one lane is done one after another. */
-  readonly #queue = new KeyedQueue();
-  readonly #underWay = new Set<Promise<void>>();
-  #following: Consuming | undefined;
-  #forget: (() => void) | undefined;
-  #sweeper: NodeJS.Timeout | undefined;
-  #stopping = false;
+  readonly #reconciling: Reconciling;
 
   constructor(context: ActorContext, sender: Sender) {
     this.#context = context;
     this.#sender = sender;
     this.#log = context.log.child({ actor: "webhook" });
-  }
-
-  /** Follows changes first and looks second, so that nothing falls between. */
-  async start(): Promise<void> {
-    this.#following = await follow(this.#context.streams, {
-      stream: "INTERNAL",
-      filterSubjects: [typeFilter("int", "webhook.subscription-changed")],
-      log: this.#log,
-      handle: (message) => {
-        const { tenant, data } = message.json() as EventRecord<{ subscription: string }>;
-        this.#reconcileSoon(idOf(tenant), idOf(data.subscription));
-      },
+    this.#reconciling = new Reconciling(context, this.#log, {
+      name: "webhook lanes",
+      types: ["webhook.subscription-changed"],
+      changed: (tenant, { subscription }) => this.#reconcile(tenant, idOf(String(subscription))),
+      sweep: (tenant) => this.#sweepTenant(tenant),
     });
-    this.#forget = this.#context.tenants.onEach(({ code }) => this.#track(this.#sweepTenant(code)));
-    // The sweep brings up what failed to start, and notes positions.
-    this.#sweeper = setInterval(() => this.#sweep(), this.#context.config.SWEEP_INTERVAL_MS);
-    await Promise.all(this.#underWay);
   }
 
-  #sweep(): void {
-    for (const { code } of this.#context.tenants.all()) this.#track(this.#sweepTenant(code));
+  start(): Promise<void> {
+    return this.#reconciling.start();
   }
 
   /** Most lanes are as they should be: only the others are looked at again, in their turn. */
@@ -92,21 +73,9 @@ export class Lanes {
     );
   }
 
-  #reconcileSoon(tenant: string, id: string): void {
-    this.#track(this.#reconcile(tenant, id));
-  }
-
-  #track(work: Promise<void>): void {
-    const tracked = work
-      .catch((error) => this.#log.error({ err: error }, "webhook lanes not brought up to date; tried again"))
-      .finally(() => this.#underWay.delete(tracked));
-    this.#underWay.add(tracked);
-  }
-
   /** Makes the lane what the document says now. */
   #reconcile(tenant: string, id: string): Promise<void> {
-    return this.#queue.run(id, async () => {
-      if (this.#stopping) return;
+    return this.#reconciling.bring(id, async () => {
       const found = await loadSubscription(this.#context.documents.tenant(tenant), { id });
       const wanted = found === undefined ? undefined : wantedOf(found);
       const lane = this.#lanes.get(id);
@@ -230,15 +199,9 @@ export class Lanes {
 
   /** Takes nothing more; what is under way may finish for a moment, the rest is interrupted and made again later. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    this.#forget?.();
-    clearInterval(this.#sweeper);
     const grace = setTimeout(() => void this.#sender.close(), stopGraceMs);
-    await this.#following?.stop();
-    await Promise.all(this.#underWay);
-    const closed = [...this.#lanes].map(([id, lane]) =>
-      this.#queue.run(id, () => this.#close(id, lane, undefined)),
-    );
+    await this.#reconciling.stop();
+    const closed = [...this.#lanes].map(([id, lane]) => this.#close(id, lane, undefined));
     const results = await Promise.allSettled(closed);
     clearTimeout(grace);
     await this.#sender.close();

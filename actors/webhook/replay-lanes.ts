@@ -12,15 +12,14 @@ import {
   forget,
   leftOf,
 } from "../../streams/consume.ts";
-import { follow } from "../../streams/follow.ts";
 import { typeFilter } from "../../streams/subjects.ts";
 import { causedId, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { systemCommand } from "../runtime/send.ts";
-import { KeyedQueue } from "../runtime/serial.ts";
 import { attemptReplayed, recipientOf, typesOf } from "./attempt.ts";
 import type { Sender } from "./effects.ts";
 import { loadSubscription, type Subscription } from "./queries.ts";
+import { Reconciling } from "./reconciling.ts";
 import type { EndReplay, NoteReplayed } from "./replay-decide.ts";
 import { loadReplay, type Replay, runningReplays } from "./replay-queries.ts";
 
@@ -39,43 +38,23 @@ export class ReplayLanes {
   readonly #sender: Sender;
   readonly #log: Logger;
   readonly #lanes = new Map<string, Consuming>();
-  readonly #queue = new KeyedQueue();
-  readonly #underWay = new Set<Promise<void>>();
-  #following: Consuming | undefined;
-  #forget: (() => void) | undefined;
-  #sweeper: NodeJS.Timeout | undefined;
-  #stopping = false;
+  readonly #reconciling: Reconciling;
 
   constructor(context: ActorContext, sender: Sender) {
     this.#context = context;
     this.#sender = sender;
     this.#log = context.log.child({ actor: "webhook" });
+    this.#reconciling = new Reconciling(context, this.#log, {
+      name: "replays",
+      types: ["webhook.replay-changed", "webhook.subscription-changed"],
+      changed: (tenant, { replay }) =>
+        replay === undefined ? this.#sweepTenant(tenant) : this.#reconcile(tenant, idOf(String(replay))),
+      sweep: (tenant) => this.#sweepTenant(tenant),
+    });
   }
 
-  /** Follows changes first and looks second, so that nothing falls between. */
-  async start(): Promise<void> {
-    this.#following = await follow(this.#context.streams, {
-      stream: "INTERNAL",
-      filterSubjects: [
-        typeFilter("int", "webhook.replay-changed"),
-        typeFilter("int", "webhook.subscription-changed"),
-      ],
-      log: this.#log,
-      handle: (message) => {
-        const { tenant, data } = message.json() as EventRecord<{ replay?: string }>;
-        const { replay } = data;
-        this.#track(
-          replay === undefined
-            ? this.#sweepTenant(idOf(tenant))
-            : this.#reconcile(idOf(tenant), idOf(replay)),
-        );
-      },
-    });
-    this.#forget = this.#context.tenants.onEach(({ code }) => this.#track(this.#sweepTenant(code)));
-    this.#sweeper = setInterval(() => {
-      for (const { code } of this.#context.tenants.all()) this.#track(this.#sweepTenant(code));
-    }, this.#context.config.SWEEP_INTERVAL_MS);
-    await Promise.all(this.#underWay);
+  start(): Promise<void> {
+    return this.#reconciling.start();
   }
 
   async #sweepTenant(tenant: string): Promise<void> {
@@ -85,17 +64,9 @@ export class ReplayLanes {
     await Promise.all([...ids].map((id) => this.#reconcile(tenant, id)));
   }
 
-  #track(work: Promise<void>): void {
-    const tracked = work
-      .catch((error) => this.#log.error({ err: error }, "replays not brought up to date; tried again"))
-      .finally(() => this.#underWay.delete(tracked));
-    this.#underWay.add(tracked);
-  }
-
   /** Makes the lane what the documents say now: open while the replay runs and its subscription is not paused. */
   #reconcile(tenant: string, id: string): Promise<void> {
-    return this.#queue.run(id, async () => {
-      if (this.#stopping) return;
+    return this.#reconciling.bring(id, async () => {
       const { replay, subscription } = await this.#load(tenant, id);
       if (replay?.state.status !== "RUNNING") return this.#close(tenant, id, replay);
       const filters = filtersOf(tenant, replay, subscription);
@@ -212,11 +183,7 @@ export class ReplayLanes {
 
   /** Takes nothing more and waits for what is under way, which the sender's closing interrupts. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    this.#forget?.();
-    clearInterval(this.#sweeper);
-    await this.#following?.stop();
-    await Promise.all(this.#underWay);
+    await this.#reconciling.stop();
     await Promise.all([...this.#lanes.values()].map((lane) => lane.stop()));
   }
 }

@@ -140,21 +140,28 @@ const putSubscription =
     const { secret, ...rest } = command.data as SubscriptionInput;
     const sealed = secret === undefined ? {} : { secret: sealedSecret(config.sealKey, secret) };
     const data: SealedInput = { ...rest, ...sealed };
-    return dispatch("put-subscription", { ...command, entity: "", data });
+    const reply = await dispatch("put-subscription", { ...command, entity: "", data });
+    // This one's secret signs nothing.
+    if (secret !== undefined && "ok" in reply && reply.repeated === true)
+      throw new Problem(
+        "conflict/duplicate",
+        "This was done; its secret is shown only once. If it is lost, rotate again to replace it.",
+      );
+    return reply;
   };
 
 /** An airline's own receiver of what cannot wait. Its address may be a token, its secret is one: neither is shown again. */
 const putAlertChannel =
   ({ config, documents }: ActorContext): CommandFunction =>
   async (command, dispatch) => {
-    const { url, rotateSecret = false } = command.data as AlertChannelInput;
+    const { url, rotateSecret = false, rotation = "PLAIN" } = command.data as AlertChannelInput;
     const clientId = alertChannelOf(command.tenant);
     const tenantDocuments = documents.tenant(command.tenant);
     const known = await loadSubscription(tenantDocuments, { clientId });
     const made = known === undefined || rotateSecret ? freshSecret() : undefined;
     const sealed: Pick<SealedInput, "secret"> =
       made === undefined ? {} : { secret: sealedSecret(config.sealKey, made) };
-    const data: SealedInput = { clientId, kind: "alerts", url, scopes: [], contact: "", ...sealed };
+    const data: SealedInput = { clientId, kind: "alerts", url, scopes: [], contact: "", ...sealed, rotation };
     const name = "webhook.put-subscription";
     const reply = await dispatch("put-subscription", { ...command, name, entity: "", data });
     if ("problem" in reply) return reply;

@@ -3,7 +3,7 @@ import type { Principal } from "../../schemas/command.ts";
 import { systemPrincipal } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { urn } from "../../schemas/urn.ts";
-import type { Revocations } from "../../streams/revocations.ts";
+import type { PresentedToken, Revocations } from "../../streams/revocations.ts";
 import type { Tenant, TenantDirectory } from "../../streams/tenant-directory.ts";
 import { sessionOfCookie } from "../auth/passenger-token.ts";
 import { roleAllows, scopeAllows } from "../auth/roles.ts";
@@ -20,6 +20,12 @@ export interface Authorities {
   verifiers: Verifiers;
   tenants: TenantDirectory;
   revocations: Revocations;
+}
+
+/** Who calls, and by what token; undefined on a public route. */
+export interface Caller {
+  principal: Principal;
+  presented: PresentedToken | undefined;
 }
 
 /** RFC 6750 §2.1. Its length is bounded by the server's own limit on all headers together (4 KiB, else 431). */
@@ -51,8 +57,8 @@ export const authenticate = async (
   exchange: Exchange,
   airline: Tenant | undefined,
   { verifiers, tenants, revocations }: Authorities,
-): Promise<Principal> => {
-  if (route.public) return anonymous(airline);
+): Promise<Caller> => {
+  if (route.public) return { principal: anonymous(airline), presented: undefined };
   if (route.surface === "platform") throw new Error(`route ${route.id} is neither public nor on a surface`);
   const token = route.surface === "passenger" ? passengerToken(route, exchange) : bearerToken(exchange);
   const { principal, presented } = await verifiers[route.surface](token);
@@ -61,7 +67,7 @@ export const authenticate = async (
     throw new Problem("auth/foreign-tenant", "This session belongs to another airline's passengers.");
   if (tenants.byCode(principal.tenant) === undefined)
     throw new Problem("auth/foreign-tenant", "The token's airline is not served here.");
-  return principal;
+  return { principal, presented };
 };
 
 /** @throws Problem auth/insufficient-role, auth/insufficient-scope */
@@ -94,7 +100,9 @@ const passengerToken = (route: CompiledRoute, exchange: Exchange): string => {
   const { authorization, cookie, host, origin } = exchange.headers;
   const session = authorization === "" ? sessionOfCookie(cookie) : undefined;
   if (session === undefined) return bearerToken(exchange);
-  if (route.rate === "write" && hostOfOrigin(origin) !== host.toLowerCase())
+  // A page's own GET names no origin; from another site the cookie (SameSite=Lax) comes with a navigation alone, whose answer it cannot read.
+  const isOwnRead = exchange.method === "GET" && origin === "";
+  if (route.rate === "write" && !isOwnRead && hostOfOrigin(origin) !== host.toLowerCase())
     throw new Problem("auth/foreign-origin", "Open the page at your airline's own address and try again.");
   return session;
 };

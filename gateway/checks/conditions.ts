@@ -1,4 +1,4 @@
-/** Owns the headers that qualify a request: `Idempotency-Key` and `If-Match` of a write, `If-None-Match` of a read. */
+/** Owns the headers that qualify a request: `Idempotency-Key` and `If-Match` of a write, `If-None-Match` and `Last-Event-ID` of a read. */
 import { Problem } from "../../schemas/problems.ts";
 import type { CompiledRoute } from "../compile-route.ts";
 import { versionOfTag } from "../entity-tag.ts";
@@ -9,16 +9,20 @@ export interface Conditions {
   expectedVersion: number | undefined;
   /** As sent; empty where it is absent or does not count. */
   ifNoneMatch: string;
+  /** As sent; empty where it is absent. */
+  lastEventId: string;
 }
 
 const printableKey = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
 /** @throws Problem validation/malformed when a header that counts on this route cannot be read */
 export const readConditions = (route: CompiledRoute, exchange: Exchange): Conditions => {
-  const { idempotencyKey, ifMatch, ifNoneMatch } = exchange.headers;
-  if (route.rate !== "write") return { idempotencyKey: undefined, expectedVersion: undefined, ifNoneMatch };
+  const { idempotencyKey, ifMatch, ifNoneMatch, lastEventId } = exchange.headers;
+  if (route.rate !== "write")
+    return { idempotencyKey: undefined, expectedVersion: undefined, ifNoneMatch, lastEventId };
   return {
     ifNoneMatch: "",
+    lastEventId: "",
     idempotencyKey: route.idempotent && idempotencyKey !== "" ? keyOf(idempotencyKey) : undefined,
     expectedVersion: ifMatch === "" || ifMatch === "*" ? undefined : versionOf(ifMatch),
   };

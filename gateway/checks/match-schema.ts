@@ -1,11 +1,11 @@
 /** Owns validation: schemas compiled once, what fits stripped of unknown members, and what doesn't told with a pointer and a sentence. */
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
-import addFormats from "ajv-formats";
 import type { TObject, TSchema } from "typebox";
+import { quicklyCompiled, withFormats } from "../../schemas/formats.ts";
 import { pageLimitMax } from "../../schemas/page.ts";
 import type { FieldError } from "../../schemas/problems.ts";
 import { Problem } from "../../schemas/problems.ts";
-import { isUrnOf, type UrnKind } from "../../schemas/urn.ts";
+import { urnKeyword } from "../../schemas/urn.ts";
 import { isPrintable, pointerOf } from "./read-json.ts";
 
 export type Values = Record<string, unknown>;
@@ -21,25 +21,26 @@ const fullReportBytesMax = 256 * 1024;
 const errorsMax = 50;
 
 const createAjv = (options: Options): Ajv => {
-  const ajv = addFormats.default(new Ajv({ removeAdditional: "all", verbose: true, ...options }));
-  ajv.addKeyword({
-    keyword: "urn",
-    type: "string",
-    schemaType: "array",
-    validate: (of: UrnKind[], text: string) => isUrnOf(text, of),
-    errors: false,
-  });
+  const ajv = withFormats(
+    new Ajv({ removeAdditional: "all", verbose: true, ...quicklyCompiled, ...options }),
+  );
+  ajv.addKeyword(urnKeyword);
   return ajv;
 };
 
 const bodies = createAjv({});
+/** Leaves unknown members where they are: those of a body that takes none are told. */
 const bodyReports = createAjv({ allErrors: true, removeAdditional: false });
 const texts = createAjv({ coerceTypes: true, useDefaults: true, allErrors: true });
 
-/** @throws Error at start, for a schema in which unknown members could not be told from known ones */
+/**
+ * A schema with `additionalProperties: false` refuses what it does not know; all others leave it behind.
+ * @throws Error at start, for a schema in which unknown members could not be told from known ones
+ */
 export const compileBody = (schema: TObject): MatchBody => {
   refuseMixedObjects(schema);
-  const fits = bodies.compile(schema);
+  const isStrict = (schema as { additionalProperties?: unknown }).additionalProperties === false;
+  const fits = (isStrict ? bodyReports : bodies).compile(schema);
   // Compiled with the first bad body: a start needn't wait for what may never come.
   let report: ValidateFunction | undefined;
   const mayBeAbsent = ((schema.required as string[] | undefined) ?? []).length === 0;
@@ -104,11 +105,12 @@ const fieldErrors = (
   return [...told.values()];
 };
 
-/** A missing member is pointed at where it should stand. */
-const pointerTo = (error: ErrorObject): string =>
-  error.keyword === "required"
-    ? error.instancePath + pointerOf([(error.params as { missingProperty: string }).missingProperty])
-    : error.instancePath;
+/** A missing member is pointed at where it should stand, one too many where it stands. */
+const pointerTo = ({ instancePath, params }: ErrorObject): string => {
+  const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
+  const member = missingProperty ?? additionalProperty;
+  return member === undefined ? instancePath : instancePath + pointerOf([member]);
+};
 
 const formatNames: Readonly<Record<string, string>> = {
   "date-time": "a time in ISO 8601 with its zone, such as 2026-11-21T21:30:00Z",
@@ -121,6 +123,8 @@ const explain = (error: ErrorObject): string => {
   switch (error.keyword) {
     case "required":
       return "is required";
+    case "additionalProperties":
+      return "is not taken here";
     case "type":
       return `must be ${article(String(params.type))}`;
     case "enum":

@@ -1,5 +1,6 @@
 /** Owns what answers a checked request: the general way to an actor and back, and the table of the gateway's own handlers. They return; they never write. */
 import type { Accepted } from "../../schemas/command.ts";
+import { keysOfSession, surrogateKeyHeader } from "../../schemas/surrogate-keys.ts";
 import { type CheckedRequest, commandOf, type Dispatch, queryOf, type StageCommand } from "../dispatch.ts";
 import { namesTag, tagOfRead, tagOfVersion } from "../entity-tag.ts";
 import type { HttpAnswer } from "../http/exchange.ts";
@@ -32,7 +33,7 @@ export const createRouteHandler =
 
 /** The success that a row promises, with its entity tag where there is a version or a read; 304 to who has it already. */
 export const answer = (
-  { route, ifNoneMatch }: CheckedRequest,
+  { route, ifNoneMatch, principal }: CheckedRequest,
   { ok, version = shownVersion(ok), created }: Accepted,
 ): HttpAnswer => {
   const body = route.produces === "text/html" ? (ok as { html: string }).html : JSON.stringify(ok);
@@ -43,7 +44,8 @@ export const answer = (
     return { status, headers, body };
   }
   const tag = tagOfRead(body, version);
-  const headers: HttpAnswer["headers"] = [...route.headers, ["ETag", tag]];
+  const headers: (readonly [string, string])[] = [...route.headers, ["ETag", tag]];
+  if (route.named) headers.push([surrogateKeyHeader, keysOfSession(principal)]);
   return namesTag(ifNoneMatch, tag) ? { status: 304, headers, body: undefined } : { status, headers, body };
 };
 

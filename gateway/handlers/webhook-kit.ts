@@ -1,6 +1,7 @@
-/** Owns what partners download for their receivers: the description of the webhooks, the module that checks deliveries, its test vectors. */
+/** Owns what is downloaded for what comes unasked: the descriptions of webhooks and live channel, the module that checks deliveries, its test vectors. */
 import { readFileSync } from "node:fs";
 import { describeWebhooks } from "../asyncapi.ts";
+import { describeOperatorChannel } from "../asyncapi-operator.ts";
 import type { Handler } from "./handlers.ts";
 
 const source = (name: string): Buffer => readFileSync(new URL(`../../schemas/${name}`, import.meta.url));
@@ -9,6 +10,7 @@ const source = (name: string): Buffer => readFileSync(new URL(`../../schemas/${n
 export const createShowWebhookKit = (baseUrl: string): Handler => {
   const make: Readonly<Record<string, () => Buffer>> = {
     showWebhookDescription: () => Buffer.from(JSON.stringify(describeWebhooks(baseUrl.replace(/\/$/, "")))),
+    showOperatorChannel: () => Buffer.from(JSON.stringify(describeOperatorChannel(baseUrl))),
     showWebhookSignatureModule: () => source("webhook-signature.ts"),
     showWebhookTestVectors: () => source("webhook-test-vectors.json"),
   };

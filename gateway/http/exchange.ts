@@ -30,6 +30,8 @@ export interface RequestHeaders {
   readonly idempotencyKey: string;
   readonly ifMatch: string;
   readonly ifNoneMatch: string;
+  /** `Last-Event-ID`, of requests that say that they take a stream of events. */
+  readonly lastEventId: string;
   /** `Access-Control-Request-Method`: the request is a browser's preflight for this method. */
   readonly preflightFor: string;
 }
@@ -45,6 +47,8 @@ export interface HttpAnswer {
    * A client that goes away ends it (`return`).
    */
   stream?: AsyncIterable<string | Buffer>;
+  /** Called when the client goes away while the stream lasts: its source may be waiting for something to send. */
+  onGone?: () => void;
 }
 
 /** The client went away before it was answered: nobody is left to tell. */
@@ -105,6 +109,8 @@ export interface ListenOptions {
   closeGraceMs?: number;
   /** Whose `X-Forwarded-For` is believed; undefined: nobody's. */
   proxies?: BlockList | undefined;
+  /** Adds what is no request and answer, on paths of its own. */
+  attach?: ((app: uWS.TemplatedApp) => void) | undefined;
 }
 
 /**
@@ -116,10 +122,11 @@ export const listen = async (
   host: string,
   port: number,
   handle: (exchange: Exchange) => void,
-  { closeGraceMs = closeGraceMsDefault, proxies }: ListenOptions = {},
+  { closeGraceMs = closeGraceMsDefault, proxies, attach }: ListenOptions = {},
 ): Promise<HttpServer> => {
   const app = uWS.App();
   const load = new Load();
+  attach?.(app);
   app.any("/*", (res, req) => handle(new UwsExchange(res, req, load, proxies)));
   const socket = await new Promise<ListenSocket>((resolve) => {
     // Without the exclusive flag a second process would share the port in silence.
@@ -164,6 +171,7 @@ class UwsExchange implements Exchange {
   #bodyState: BodyState = "ignored";
   #chunks: Buffer[] = [];
   #onGone: () => void = () => {};
+  #streamOnGone: (() => void) | undefined;
   #receivedBytes = 0;
   #reader: { resolve: (body: Buffer) => void; reject: (error: Error) => void } | undefined;
 
@@ -177,6 +185,7 @@ class UwsExchange implements Exchange {
     this.method = req.getCaseSensitiveMethod().toUpperCase();
     this.path = req.getUrl();
     this.query = req.getQuery() ?? "";
+    const accept = req.getHeader("accept");
     const reading = this.method === "GET" || this.method === "HEAD";
     // `req` is gone after this tick, and each header costs a native call: reads copy only what they can use.
     this.headers = {
@@ -185,12 +194,13 @@ class UwsExchange implements Exchange {
       host: req.getHeader("host"),
       traceparent: req.getHeader("traceparent"),
       origin: req.getHeader("origin"),
-      accept: req.getHeader("accept"),
+      accept,
       contentType: reading ? "" : req.getHeader("content-type"),
       contentEncoding: reading ? "" : req.getHeader("content-encoding"),
       idempotencyKey: reading ? "" : req.getHeader("idempotency-key"),
       ifMatch: reading ? "" : req.getHeader("if-match"),
       ifNoneMatch: reading ? req.getHeader("if-none-match") : "",
+      lastEventId: reading && accept.includes("text/event-stream") ? req.getHeader("last-event-id") : "",
       preflightFor: this.method === "OPTIONS" ? req.getHeader("access-control-request-method") : "",
     };
     const length = req.getHeader("content-length");
@@ -236,6 +246,7 @@ class UwsExchange implements Exchange {
     this.#chunks = [];
     const close = this.#load.draining || this.#unclear || this.#leavesTooMuchUnread();
     const streamed = this.method === "HEAD" ? undefined : answer.stream;
+    if (streamed !== undefined) this.#streamOnGone = answer.onGone;
     this.#res.cork(() => {
       this.#res.writeStatus(statusLine(answer.status));
       for (const [name, value] of answer.headers) this.#res.writeHeader(name, value);
@@ -349,6 +360,7 @@ class UwsExchange implements Exchange {
     this.#finish();
     this.#reader?.reject(new RequestAborted());
     this.#onGone();
+    this.#streamOnGone?.();
   }
 }
 
@@ -359,23 +371,19 @@ const endAtOnce = async (stream: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of stream) return;
 };
 
-/** All of them: some proxies add a header of their own below the client's, and `getHeader` would give the client's. */
-const forwardedFor = (req: uWS.HttpRequest): string => {
+const valuesOf = (req: uWS.HttpRequest, header: string): string[] => {
   const values: string[] = [];
   req.forEach((name, value) => {
-    if (name === "x-forwarded-for") values.push(value);
+    if (name === header) values.push(value);
   });
-  return values.join(",");
+  return values;
 };
 
+/** All of them: some proxies add a header of their own below the client's, and `getHeader` would give the client's. */
+const forwardedFor = (req: uWS.HttpRequest): string => valuesOf(req, "x-forwarded-for").join(",");
+
 /** RFC 9112 §6.3: differing lengths are refused. The server below takes the first and leaves it at that. */
-const saysTwoLengths = (req: uWS.HttpRequest): boolean => {
-  const lengths = new Set<string>();
-  req.forEach((name, value) => {
-    if (name === "content-length") lengths.add(value);
-  });
-  return lengths.size > 1;
-};
+const saysTwoLengths = (req: uWS.HttpRequest): boolean => new Set(valuesOf(req, "content-length")).size > 1;
 
 const tooLarge = (): Problem =>
   new Problem(

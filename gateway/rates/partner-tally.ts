@@ -15,7 +15,8 @@ const tierUnknown = 3;
 type Counts = Map<string, AvailabilityCount>;
 
 export interface PartnerTally {
-  note(partner: Principal, rate: "read" | "write", status: number, now: Date): void;
+  /** One that is answered now: a minute that is over has been told, and takes no more. */
+  note(partner: Principal, rate: "read" | "write", status: number): void;
   /** Tells what is over, and the rest with it. */
   close(): Promise<void>;
 }
@@ -32,9 +33,9 @@ export const createPartnerTally = (parts: {
   /** By airline and minute. */
   const airlines = new Map<string, Map<number, Counts>>();
 
-  const note: PartnerTally["note"] = ({ tenant, clientId = "" }, rate, status, at) => {
+  const note: PartnerTally["note"] = ({ tenant, clientId = "" }, rate, status) => {
     const tier = tiers.of(clientId) ?? tierUnknown;
-    const minute = Math.floor(at.getTime() / minuteMs);
+    const minute = Math.floor(now().getTime() / minuteMs);
     const minutes = airlines.get(tenant) ?? new Map<number, Counts>();
     airlines.set(tenant, minutes);
     const counts: Counts = minutes.get(minute) ?? new Map();

@@ -3,11 +3,13 @@ import type { Route } from "../route.ts";
 import { operatorRoutes } from "./operator.ts";
 import { partnerRoutes } from "./partner.ts";
 import { passengerRoutes } from "./passenger.ts";
+import { passengerEventRoutes } from "./passenger-events.ts";
 import { platformRoutes } from "./platform.ts";
 
 export const allRoutes: readonly Route[] = [
   ...operatorRoutes,
   ...passengerRoutes,
+  ...passengerEventRoutes,
   ...partnerRoutes,
   ...platformRoutes,
 ];

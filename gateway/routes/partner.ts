@@ -12,6 +12,7 @@ import {
 import { Urn } from "../../schemas/urn.ts";
 import type { Route } from "../route.ts";
 import { partnerCaseRoutes } from "./partner/cases.ts";
+import { partnerNotifyRoutes } from "./partner/notify.ts";
 import { partnerReadRoutes } from "./partner/reads.ts";
 import { partnerReplayRoutes } from "./partner-replay.ts";
 import { partnerWebhookRoutes } from "./partner-webhooks.ts";
@@ -90,6 +91,7 @@ export const partnerRoutes = [
     problems: ["not-found/resource", "conflict/state"],
   },
   ...partnerCaseRoutes,
+  ...partnerNotifyRoutes,
   ...partnerReadRoutes,
   ...partnerReplayRoutes,
   ...partnerWebhookRoutes,

@@ -2,6 +2,7 @@
 import Type from "typebox";
 import { TokenRequestBody, TokenView } from "../../schemas/partner-api.ts";
 import { webhookPaths } from "../asyncapi.ts";
+import { operatorChannelPath } from "../asyncapi-operator.ts";
 import type { Route } from "../route.ts";
 
 const fact = {
@@ -91,6 +92,19 @@ export const platformRoutes = [
     summary: "Read what webhooks receive",
     description:
       "AsyncAPI 3.0: every event type with its headers, body and an example, how deliveries are signed, tried again and told apart. An addition to the published contract.",
+    cache: "public",
+    handler: "showWebhookKit",
+    response: Type.Object({ asyncapi: Type.String({ examples: ["3.0.0"] }), channels: Type.Object({}) }),
+    problems: [],
+  },
+  {
+    ...fact,
+    id: "showOperatorChannel",
+    describedIn: ["operator"],
+    path: operatorChannelPath,
+    summary: "Read what the live channel tells",
+    description:
+      "AsyncAPI 3.0: how to connect to /ws/cases, what may be asked there, and every event with its payload. An addition to the published contract.",
     cache: "public",
     handler: "showWebhookKit",
     response: Type.Object({ asyncapi: Type.String({ examples: ["3.0.0"] }), channels: Type.Object({}) }),

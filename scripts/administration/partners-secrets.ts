@@ -123,7 +123,7 @@ const modes: [option: string, mode: RotationMode][] = [
 ];
 
 /** @throws StartFailure when more than one is given */
-const modeOf = (values: Values): RotationMode => {
+export const modeOf = (values: Values): RotationMode => {
   const given = modes.filter(([option]) => values[option] === true);
   if (given.length > 1)
     throw new StartFailure(`${given.map(([option]) => `--${option}`).join(" and ")}: one of them alone`);

@@ -2,9 +2,10 @@
 
 import type { WebhookTestView } from "../../schemas/partner-api.ts";
 import { reviewSlaDefault } from "../../schemas/review.ts";
-import type { AlertChannelView } from "../../schemas/webhook.ts";
+import type { AlertChannelInput, AlertChannelView } from "../../schemas/webhook.ts";
 import type { Tenant } from "../../streams/tenant-directory.ts";
 import { StartFailure } from "../supervisor/start-failure.ts";
+import { modeOf } from "./partners-secrets.ts";
 import { airlineOf, listed, needed, type Subcommand, type Values } from "./subcommand.ts";
 import { facts, table } from "./table.ts";
 
@@ -87,13 +88,17 @@ export const tenantSubcommands: Record<string, Subcommand> = {
     },
   },
   "tenant alerts": {
-    usage: "tenant alerts --airline XN --url <https URL> [--rotate-secret] | --test",
+    usage:
+      "tenant alerts --airline XN --url <https URL> [--rotate-secret [--replace-newest | --end-former | --revoke-former]] | --test",
     summary:
-      "sets where on-call is paged, by signed webhooks, and shows the secret when one is made, this once; --test sends one",
+      "sets where on-call is paged, by signed webhooks, and shows the secret when one is made, this once, the former signing beside it for 14 days more; while two are good, say which one ends; --test sends one",
     options: {
       airline: { type: "string" },
       url: { type: "string" },
       "rotate-secret": { type: "boolean" },
+      "replace-newest": { type: "boolean" },
+      "end-former": { type: "boolean" },
+      "revoke-former": { type: "boolean" },
       test: { type: "boolean" },
     },
     async run(values, _, reach) {
@@ -107,7 +112,11 @@ export const tenantSubcommands: Record<string, Subcommand> = {
           failed: !tested.delivered,
         };
       }
-      const data = { url: needed(values, "url"), rotateSecret: values["rotate-secret"] === true };
+      const rotation = modeOf(values);
+      const rotateSecret = values["rotate-secret"] === true;
+      if (!rotateSecret && rotation !== "PLAIN")
+        throw new StartFailure("what a rotation ends is said with --rotate-secret");
+      const data: AlertChannelInput = { url: needed(values, "url"), rotateSecret, rotation };
       const channel = await client.command<AlertChannelView & { secret?: string }>(
         "webhook.put-alert-channel",
         { tenant, data },

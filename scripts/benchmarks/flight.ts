@@ -4,6 +4,7 @@ import type { CaseOpened } from "../../schemas/case.ts";
 import { expectStatus, request } from "../demonstration/http.ts";
 import { demoPush } from "../demonstration/manifest.ts";
 import type { DemoAirline } from "../demonstration/provision.ts";
+import { Timeline } from "../demonstration/timeline.ts";
 import { freshEventId, type OwnInstance } from "./instance.ts";
 
 const lookEveryMs = 50;
@@ -46,6 +47,24 @@ export const untilQuiet = async (
     );
     quiet = state.messages === 0 && waiting.every((count) => count === 0) ? quiet + 1 : 0;
     await delay(lookEveryMs, undefined, { signal });
+  }
+};
+
+/** The demo's flight with an offer for everybody, and nothing under way any more; its case. */
+export const housedFlight = async (
+  own: OwnInstance,
+  airline: DemoAirline,
+  signal: AbortSignal,
+): Promise<string> => {
+  const timeline = new Timeline();
+  await timeline.watch(own.streams, airline.code);
+  try {
+    const { caseUrn, subCaseCount } = await pushFlight(own, airline, await own.partnerToken(airline));
+    await timeline.until(() => timeline.count("subcase.offer-ready") >= subCaseCount, signal);
+    await untilQuiet(own, signal);
+    return caseUrn;
+  } finally {
+    timeline.stop();
   }
 };
 

@@ -51,6 +51,26 @@ export const startFastifyPeer = (
   });
 };
 
+/** The read of a passenger's offer by Fastify, likewise. */
+export const startFastifyOfferPeer = (
+  own: Pick<OwnInstance, "folder" | "instance">,
+  tokenCache: "on" | "off",
+  signal: AbortSignal,
+): Promise<Running> => {
+  const { instance } = own;
+  return peer(own, `fastify-offer-${tokenCache}`, {
+    script: "fastify-offer-peer.ts",
+    env: {
+      NODE_ENV: "production",
+      MONGODB_URL: instance.mongodbUrl,
+      KEY_FILE: join(instance.keysDir, keyFiles.passenger),
+      AUDIENCE: instance.audiences.passenger,
+      TOKEN_CACHE: tokenCache,
+    },
+    signal,
+  });
+};
+
 export const startHelloPeer = (
   own: Pick<OwnInstance, "folder">,
   server: "uws" | "node",
@@ -70,3 +90,10 @@ export const startBarePeer = (
     env: { ...environment, BARE_ROUTES: JSON.stringify(routes) },
     signal,
   });
+
+/** Plain Socket.IO that broadcasts what the live channel tells at once. */
+export const startLivePeer = (
+  own: Pick<OwnInstance, "folder" | "instance">,
+  signal: AbortSignal,
+): Promise<Running> =>
+  peer(own, "live-peer", { script: "live-peer.ts", env: { NATS_URL: own.instance.natsUrl }, signal });

@@ -90,9 +90,10 @@ const playRound = async (own: OwnInstance, airline: DemoAirline, signal: AbortSi
     await opened.all(pushesPerRound, signal);
     await untilQuiet(own, signal);
     await collectGarbage(own);
-    const accepted = pushed.map(({ acceptedMs }) => acceptedMs);
-    const standing = pushed.map(
-      ({ caseUrn, askedAt }) => (opened.openedAt.get(caseUrn) ?? Number.NaN) - askedAt,
+    const sorted = (values: number[]): number[] => values.toSorted((a, b) => a - b);
+    const accepted = sorted(pushed.map(({ acceptedMs }) => acceptedMs));
+    const standing = sorted(
+      pushed.map(({ caseUrn, askedAt }) => (opened.openedAt.get(caseUrn) ?? Number.NaN) - askedAt),
     );
     return {
       acceptedPerSecond: rounded((1000 * pushesPerRound) / tookMs, 0),

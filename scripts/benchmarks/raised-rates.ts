@@ -12,6 +12,7 @@ export const raisedRates: Readonly<Record<string, string>> = {
   // Every passenger logs in from the one address of the load's own machine.
   LOGIN_ATTEMPTS_ADDRESS: "999/1s",
   LOGIN_ATTEMPTS_PNR: "999/1m",
+  LOGIN_LINKS_ADDRESS: "999/1s",
 };
 
 /** As a benchmark or soak names what it overrides. */

@@ -3,10 +3,9 @@ import { isDeepStrictEqual } from "node:util";
 import { table } from "../administration/table.ts";
 import { expectStatus, request } from "../demonstration/http.ts";
 import type { DemoAirline } from "../demonstration/provision.ts";
-import { Timeline } from "../demonstration/timeline.ts";
 import type { Running } from "../supervisor/running.ts";
 import { type Benchmark, type BenchmarkRun, rounded } from "./benchmark.ts";
-import { pushFlight, untilQuiet } from "./flight.ts";
+import { housedFlight } from "./flight.ts";
 import { OwnInstance } from "./instance.ts";
 import { generator, type LoadFigures, loadInTurns } from "./load.ts";
 import { startFastifyPeer } from "./peers.ts";
@@ -50,19 +49,6 @@ const run = async ({ say, signal }: BenchmarkRun) => {
   } finally {
     for (const running of peers) await running.stop(stopGraceMs);
     await own.stop();
-  }
-};
-
-const housedFlight = async (own: OwnInstance, airline: DemoAirline, signal: AbortSignal): Promise<string> => {
-  const timeline = new Timeline();
-  await timeline.watch(own.streams, airline.code);
-  try {
-    const { caseUrn, subCaseCount } = await pushFlight(own, airline, await own.partnerToken(airline));
-    await timeline.until(() => timeline.count("subcase.offer-ready") >= subCaseCount, signal);
-    await untilQuiet(own, signal);
-    return caseUrn;
-  } finally {
-    timeline.stop();
   }
 };
 

@@ -43,6 +43,7 @@ const scopes = [
   "disruptions.events.publish",
   "policies.read",
   "metrics.read",
+  "passenger.notify",
   "cases.priority.request",
   "wallet.events.subscribe",
 ];

@@ -1,4 +1,4 @@
-/** Owns the control address: ledgers, settings, stays, reset and health of all parts, wherever each of them runs. */
+/** Owns the control address: ledgers, settings, stays, spending, reset and health of all parts, wherever each of them runs. */
 import { createServer, type IncomingMessage } from "node:http";
 import { type Listening, listenOnLoopback, readBody } from "./loopback-http.ts";
 import { announcementOf } from "./remote-part.ts";
@@ -74,11 +74,21 @@ const answer = async (
       ? wrong(404, `There is no vendor ${hotel}.`)
       : { status: 200, body: await part.stay(await readJson(request)) };
   }
+  const issuer = /^POST \/spend\/([\w-]+)$/.exec(asked)?.[1];
+  if (issuer !== undefined) {
+    const part = parts.find((one) => one.name === issuer);
+    return part === undefined
+      ? wrong(404, `There is no vendor ${issuer}.`)
+      : { status: 200, body: await part.spend(await readJson(request)) };
+  }
   if (asked === "GET /") return { status: 200, body: announcementOf(controlUrl, parts) };
   if (asked === "POST /control") return change(parts, await readJson(request));
   if (asked === "POST /reset") return reset(parts, await readJson(request));
   if (asked === "GET /health") return health(parts);
-  return wrong(404, "GET /, GET /ledger/<name>, POST /control, POST /stay/<name>, POST /reset, GET /health");
+  return wrong(
+    404,
+    "GET /, GET /ledger/<name>, POST /control, POST /stay/<name>, POST /spend/<name>, POST /reset, GET /health",
+  );
 };
 
 /** @param port 0: any free one. */

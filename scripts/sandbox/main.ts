@@ -28,7 +28,7 @@ On start it prints, each on a line of its own:
   listening <controlUrl>
 
 Control address: GET / (the announcement again), GET /ledger/<name>, POST /control,
-POST /stay/<name>, POST /reset, GET /health.
+POST /stay/<name>, POST /spend/<name>, POST /reset, GET /health.
 Settings and faults are described in scripts/sandbox/README.md.
 `;
 

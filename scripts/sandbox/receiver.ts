@@ -228,6 +228,10 @@ export class Receiver implements SandboxPart {
     return { secretsFor: Object.keys(secrets), failNext: this.#failNext, latencyMs: this.#latencyMs };
   }
 
+  async spend(): Promise<unknown> {
+    throw new TypeError("The receiver issues no cards.");
+  }
+
   async stay(): Promise<unknown> {
     throw new TypeError("The receiver is no hotel.");
   }

@@ -52,6 +52,7 @@ export const remotePart = (announcement: Announcement, stop: () => Promise<void>
       return settings[own.name];
     },
     stay: (marking) => call("POST", `/stay/${own.name}`, marking),
+    spend: (spending) => call("POST", `/spend/${own.name}`, spending),
     reset: async () => {
       await call("POST", "/reset");
     },

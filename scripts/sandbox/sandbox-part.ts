@@ -13,6 +13,8 @@ export interface SandboxPart {
   control(change: unknown): Promise<unknown>;
   /** Marks bookings at a hotel's front desk. @throws TypeError naming what is wrong with the marking, or that it is no hotel */
   stay(marking: unknown): Promise<unknown>;
+  /** Uses a card. @throws TypeError naming what is wrong with the spending, or that it issues no cards */
+  spend(spending: unknown): Promise<unknown>;
   /** Forgets all that was sold, sent and received, and the faults; keeps keys, ports, seed and secrets. */
   reset(): Promise<void>;
   healthy(): Promise<boolean>;

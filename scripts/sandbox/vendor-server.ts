@@ -55,6 +55,8 @@ export interface VendorDefinition {
   routes(ledger: Ledger, settings: () => Settings): VendorRoute[];
   /** What a hotel's own desk does to bookings. @throws TypeError naming what is wrong with the marking */
   frontDesk?(ledger: Ledger, marking: unknown, nowMs: number): unknown;
+  /** What happens to its cards elsewhere. @throws TypeError naming what is wrong with the spending */
+  till?(ledger: Ledger, spending: unknown, nowMs: number): unknown;
   /** Totals for the ledger, by what the vendor sells. */
   counts(ledger: Ledger): Record<string, number>;
 }
@@ -270,6 +272,12 @@ export class VendorServer implements SandboxPart {
     const { frontDesk } = this.#definition;
     if (frontDesk === undefined) throw new TypeError(`${this.name} is no hotel.`);
     return frontDesk(this.#ledger, marking, Date.now());
+  }
+
+  async spend(spending: unknown): Promise<unknown> {
+    const { till } = this.#definition;
+    if (till === undefined) throw new TypeError(`${this.name} issues no cards.`);
+    return till(this.#ledger, spending, Date.now());
   }
 
   async reset(): Promise<void> {

@@ -4,15 +4,10 @@ import addFormats from "ajv-formats";
 import type { EventRecord } from "../../schemas/command.ts";
 import { type PublicEventType, publicEventTypes } from "../../schemas/events.ts";
 import { webhookBody } from "../../schemas/events-described.ts";
-import { isUrnOf, type UrnKind } from "../../schemas/urn.ts";
+import { urnKeyword } from "../../schemas/urn.ts";
 
 const ajv = addFormats.default(new Ajv({ strict: false }));
-ajv.addKeyword({
-  keyword: "urn",
-  type: "string",
-  schemaType: "array",
-  validate: (of: UrnKind[], text: string) => isUrnOf(text, of),
-});
+ajv.addKeyword(urnKeyword);
 
 const compiled = new Map<string, ValidateFunction>();
 

@@ -3,11 +3,20 @@ import { resolve } from "node:path";
 import type { Scenario } from "./scenario.ts";
 import { runTapScript } from "./tap-script.ts";
 
-const names = ["locks", "metrics", "audit", "review", "agent", "transport", "messages"] as const;
+const names = [
+  "locks",
+  "metrics",
+  "audit",
+  "review",
+  "agent",
+  "transport",
+  "messages",
+  "partner-surface",
+] as const;
 const folder = resolve(import.meta.dirname, "../../test/scenario");
 
 export const nights: Scenario = {
-  summary: `the nights of ${names.join(", ")} with processes that die in them, and an audit trail of thousands`,
+  summary: `the nights of ${names.join(", ")} with processes that die in them, an audit trail of thousands and a manifest of ten thousand`,
   run: async ({ say, signal }) => {
     const faults: string[] = [];
     for (const name of names) {

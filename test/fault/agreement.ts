@@ -129,6 +129,7 @@ const assertEvents = (
     "subcase.resolved": groups - declined,
     "subcase.declined": declined,
     "voucher.issued": groups,
+    "voucher.amended": declined,
     "wallet.card-issued": groups,
   };
   const types = countBy(events, ({ type }) => type);

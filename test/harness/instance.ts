@@ -120,6 +120,8 @@ export interface TestInstance {
   control(settings: Record<string, unknown>): Promise<void>;
   /** What happens at the desk of a hotel vendor's guests (scripts/sandbox/README.md). */
   desk(vendor: string, told: Record<string, string>): Promise<void>;
+  /** Uses a card of a payment vendor's: `POST /spend/<vendor>` of the sandbox. */
+  spend(vendor: string, spending: Record<string, string | number>): Promise<{ authorization: string }>;
 }
 
 export async function startInstance(t: Scope, options: InstanceOptions = {}): Promise<TestInstance> {
@@ -292,6 +294,9 @@ const surfaceOf = (instance: Instance, dataDir: string, controlUrl: string | und
     desk: async (vendor: string, told: Record<string, string>) => {
       await sandbox(`/stay/${vendor}`, told);
     },
+    /** Uses a card of a payment vendor's. */
+    spend: async (vendor: string, spending: Record<string, string | number>) =>
+      (await sandbox(`/spend/${vendor}`, spending)) as { authorization: string },
     /** Without a sandbox there are no vendors, and webhooks go where nobody listens. */
     announced: async () =>
       (controlUrl === undefined

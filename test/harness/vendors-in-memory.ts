@@ -186,6 +186,8 @@ export const vendorsInMemory = (turnOf: (asked: Asked) => Turn): VendorsInMemory
     cancelCard: write("cancel-card"),
     lookup,
     reconcile: reconcile("card"),
+    transactions: async () => ({ outcome: "done", entries: [] }),
+    reveal: async () => ({ outcome: "unavailable", detail: "shown nowhere" }),
   };
   const transport: TransportPort = {
     vehicleSeats: { SHUTTLE: 50, PRIVATE_CAR: 4, WHEELCHAIR_VAN: 6 },

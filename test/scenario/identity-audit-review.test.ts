@@ -17,14 +17,15 @@ import { publish } from "../../streams/publish.ts";
 import { administrator, isAck, startActorsUnderTest, trace, watch } from "../harness/actors.ts";
 
 /** The neighbours that identity asks: what the webhook actor was told, and the one booking that there is. */
-const subscriptions: { clientId: string; secret: string }[] = [];
+const subscriptions: { clientId: string; scopes: string[]; secret: string }[] = [];
 let webhookRefuses = false;
 const webhook = {
   name: "webhook",
   actions: {
-    "put-subscription": ({ params }: { params: Command<{ clientId: string; secret: string }> }): Reply => {
+    "put-subscription": ({ params }: { params: Command<(typeof subscriptions)[number]> }): Reply => {
       if (webhookRefuses) return { problem: new Problem("validation/body", "Only https.").record() };
-      subscriptions.push(params.data);
+      // Those without a secret only bring it in line with what is registered.
+      if (params.data.secret !== undefined) subscriptions.push(params.data);
       return { ok: {} };
     },
     subscription: (): Reply => ({ ok: {} }),
@@ -160,9 +161,9 @@ t.test("partners", async (t) => {
   t.match(made, { clientId: "XN-tower", partnerUrn: "urn:partner:XN-tower", status: "ACTIVE", tier: 1 });
   t.equal(Buffer.from(made.clientSecret, "base64url").length, 32);
   t.strictSame(
-    subscriptions.map(({ clientId, secret }) => [clientId, secret]),
-    [["XN-tower", made.webhookSecret]],
-    "the webhook has the secret that was shown",
+    subscriptions.map(({ clientId, scopes, secret }) => [clientId, scopes, secret]),
+    [["XN-tower", [], made.webhookSecret]],
+    "the webhook has the secret that was shown, and hears nothing before it is registered",
   );
   await refused(t, send("identity.register-partner", tower), "conflict/duplicate", "once it stands");
   t.equal(subscriptions.length, 1, "and its webhook is left alone");

@@ -233,7 +233,10 @@ t.test("no more attempts than the limits, however many at once", async (t) => {
     documents: night.documents,
     clock: { now: () => new Date(nowMs) },
     config: {
-      loginAttempts: { address: attemptLimitOf("5/15m"), pnr: attemptLimitOf("10/24h") },
+      loginAttempts: {
+        ...{ address: attemptLimitOf("5/15m"), pnr: attemptLimitOf("10/24h") },
+        link: attemptLimitOf("20/15m"),
+      },
       sealKey: Buffer.alloc(32, 7),
     },
   };

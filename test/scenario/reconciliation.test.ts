@@ -5,7 +5,7 @@ import t from "tap";
 import { identityActor } from "../../actors/identity/service.ts";
 import { StayHub } from "../../actors/vendor-adapter/adapters/stayhub.ts";
 import type { HotelPort, LedgerEntry, LedgerRequest } from "../../actors/vendor-adapter/ports.ts";
-import { type Source, startReconciling } from "../../actors/vendor-adapter/reconcile.ts";
+import { type Source, startReconciling, staysOf } from "../../actors/vendor-adapter/reconcile.ts";
 import { vendorAdapterActor } from "../../actors/vendor-adapter/service.ts";
 import type { Command } from "../../schemas/command.ts";
 import type { StayReport } from "../../schemas/vendor-call.ts";
@@ -119,7 +119,7 @@ const pagedVendor = (name: string, groups: readonly number[]) => {
   );
   type Answer = Awaited<ReturnType<HotelPort["reconcile"]>>;
   const instead = new Map<number, Answer>();
-  const port: Source["port"] = {
+  const port: Pick<HotelPort, "reconcile"> = {
     reconcile: async (request) => {
       asked.push(request);
       const answer = instead.get(asked.length);
@@ -129,7 +129,7 @@ const pagedVendor = (name: string, groups: readonly number[]) => {
       return { outcome: "done", entries: entries.slice(place, place + 1), ...nextCursor };
     },
   };
-  const source: Source = { tenant: "XN", name, port, intervalMs: 15 * minuteMs };
+  const source: Source = { tenant: "XN", name, ask: staysOf(port), intervalMs: 15 * minuteMs };
   /** One look, to its end. */
   const look = (more: Partial<typeof context> = {}) =>
     startReconciling({ ...context, ...more }, () => [source])();

@@ -75,11 +75,11 @@ export const de: Words = {
       ],
     },
     "magic-link": {
-      sms: (f) => say`Flug ${f.flight}: Ihr Link, einmal gültig. Geben Sie ihn nicht weiter. ${f.link}`,
+      sms: (f) => say`Flug ${f.flight}: Ihr Link, einmal gültig. Geben Sie ihn nicht weiter. ${f.page}`,
       subject: (f) => say`Ihr Link, Flug ${f.flight}`,
       body: (f) => [
         say`Dieser Link öffnet, was für Flug ${f.flight} für Sie vorgesehen ist. Er gilt einmal: Geben Sie ihn nicht weiter.`,
-        say`${f.link}`,
+        say`${f.page}`,
       ],
     },
   },

@@ -74,11 +74,11 @@ export const en: Words = {
       ],
     },
     "magic-link": {
-      sms: (f) => say`Flight ${f.flight}: your link, good once. Pass it on to nobody. ${f.link}`,
+      sms: (f) => say`Flight ${f.flight}: your link, good once. Pass it on to nobody. ${f.page}`,
       subject: (f) => say`Your link, flight ${f.flight}`,
       body: (f) => [
         say`This link opens what is arranged for you for flight ${f.flight}. It is good once: pass it on to nobody.`,
-        say`${f.link}`,
+        say`${f.page}`,
       ],
     },
   },

@@ -74,11 +74,11 @@ export const es: Words = {
       ],
     },
     "magic-link": {
-      sms: (f) => say`Vuelo ${f.flight}: su enlace, de un solo uso. No lo comparta. ${f.link}`,
+      sms: (f) => say`Vuelo ${f.flight}: su enlace, de un solo uso. No lo comparta. ${f.page}`,
       subject: (f) => say`Su enlace, vuelo ${f.flight}`,
       body: (f) => [
         say`Este enlace abre lo organizado para usted por el vuelo ${f.flight}. Sirve una sola vez: no lo comparta.`,
-        say`${f.link}`,
+        say`${f.page}`,
       ],
     },
   },

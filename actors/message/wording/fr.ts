@@ -75,11 +75,11 @@ export const fr: Words = {
       ],
     },
     "magic-link": {
-      sms: (f) => say`Vol ${f.flight} : votre lien, à usage unique. Ne le partagez pas. ${f.link}`,
+      sms: (f) => say`Vol ${f.flight} : votre lien, à usage unique. Ne le partagez pas. ${f.page}`,
       subject: (f) => say`Votre lien, vol ${f.flight}`,
       body: (f) => [
         say`Ce lien ouvre ce qui est prévu pour vous pour le vol ${f.flight}. Il ne sert qu'une fois : ne le partagez pas.`,
-        say`${f.link}`,
+        say`${f.page}`,
       ],
     },
   },

@@ -74,11 +74,11 @@ export const pt: Words = {
       ],
     },
     "magic-link": {
-      sms: (f) => say`Voo ${f.flight}: a sua ligação, de um só uso. Não a partilhe. ${f.link}`,
+      sms: (f) => say`Voo ${f.flight}: a sua ligação, de um só uso. Não a partilhe. ${f.page}`,
       subject: (f) => say`A sua ligação, voo ${f.flight}`,
       body: (f) => [
         say`Esta ligação abre o que está organizado para si pelo voo ${f.flight}. Serve uma só vez: não a partilhe.`,
-        say`${f.link}`,
+        say`${f.page}`,
       ],
     },
   },

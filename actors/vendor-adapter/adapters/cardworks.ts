@@ -5,6 +5,9 @@ import { ledgerPage, refusal, VendorHttp, type VendorOptions, validatorOf, wordF
 import type {
   CallContext,
   Card,
+  CardReveal,
+  CardTransactionEntry,
+  CardTransactionPage,
   LedgerPage,
   LedgerRequest,
   LoadRequest,
@@ -37,6 +40,34 @@ const ChangeAnswer = Type.Object({
   /** Seconds, until the year 9999: what a date can be made of. */
   updated: Type.Integer({ minimum: 0, maximum: 253_402_300_799 }),
 });
+/** What has happened to a card; a capture ends its authorization unless more of it is to come. */
+const kindOfType = {
+  authorization: "AUTHORIZATION",
+  capture: "SETTLEMENT",
+  reversal: "REVERSAL",
+} as const;
+type TransactionType = keyof typeof kindOfType;
+const Seconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799 });
+const TransactionAnswer = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 200 }),
+  type: Type.Enum(Object.keys(kindOfType) as TransactionType[]),
+  card: Type.String({ minLength: 1, maxLength: 200 }),
+  external_id: Type.String({ minLength: 1, maxLength: 500 }),
+  authorization: Type.String({ minLength: 1, maxLength: 200 }),
+  amount: Type.Object({
+    value: Type.Integer({ minimum: 1 }),
+    currency: Type.String({ pattern: "^[A-Z]{3}$" }),
+  }),
+  partial: Type.Optional(Type.Boolean()),
+  merchant_name: Type.Optional(Type.String({ maxLength: 1000 })),
+  /** When it happened, and when the vendor has noted it. */
+  occurred: Seconds,
+  created: Seconds,
+});
+const RevealAnswer = Type.Object({
+  url: Type.String({ minLength: 1, maxLength: 2000 }),
+  expires: Seconds,
+});
 const ProblemAnswer = Type.Object({ error: Type.Object({ type: Type.String(), message: Type.String() }) });
 
 const isCard = validatorOf(CardAnswer);
@@ -48,6 +79,14 @@ const isChanges = validatorOf(
     next_cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
   }),
 );
+const isTransactions = validatorOf(
+  Type.Object({
+    data: Type.Array(TransactionAnswer),
+    has_more: Type.Boolean(),
+    next_cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+  }),
+);
+const isReveal = validatorOf(RevealAnswer);
 const isProblem = validatorOf(ProblemAnswer);
 
 const refusalCodeOf: Readonly<Record<string, RefusalCode>> = {
@@ -81,12 +120,43 @@ const changeOf = ({ id, external_id, status, updated }: Static<typeof ChangeAnsw
   changedAt: new Date(updated * 1000).toISOString(),
 });
 
+const noCursor = { outcome: "unavailable", detail: "more is there, and no cursor" } as const;
+
+/** The vendor counts in whole seconds: rounded down, nothing of that second is missed. */
+const from = ({ since, cursor }: LedgerRequest, name: string): URLSearchParams =>
+  new URLSearchParams({
+    ...(since !== undefined && { [name]: String(Math.floor(Date.parse(since) / 1000)) }),
+    ...(cursor !== undefined && { starting_after: cursor }),
+  });
+
+const merchantCharactersMax = 100;
+
+const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
+const transactionOf = (answer: Static<typeof TransactionAnswer>): CardTransactionEntry => {
+  const merchant = (answer.merchant_name ?? "").replace(/[\p{C}\s]+/gu, " ").trim();
+  return {
+    eventId: answer.id,
+    reference: answer.external_id,
+    cardId: answer.card,
+    authorizationId: answer.authorization,
+    kind: kindOfType[answer.type as TransactionType],
+    amount: { amountMinor: answer.amount.value, currency: answer.amount.currency },
+    ...(answer.partial && { isPartial: true as const }),
+    ...(merchant !== "" && { merchant: [...merchant].slice(0, merchantCharactersMax).join("") }),
+    at: isoOf(answer.occurred),
+    changedAt: isoOf(answer.created),
+  };
+};
+
 export class CardWorks implements PaymentPort {
   readonly #http: VendorHttp;
   readonly #headers: Record<string, string>;
+  readonly #origin: string;
 
   constructor(options: VendorOptions) {
     this.#http = new VendorHttp(options);
+    this.#origin = new URL(options.baseUrl).origin;
     this.#headers = { authorization: `Bearer ${options.apiKey}` };
   }
 
@@ -143,20 +213,48 @@ export class CardWorks implements PaymentPort {
     return { outcome: "done", state, ...cardOf(card) };
   }
 
-  async reconcile({ since, cursor }: LedgerRequest, context: CallContext): Promise<ReadOutcome<LedgerPage>> {
-    const query = new URLSearchParams({
-      // The vendor counts in whole seconds: rounded down, nothing of that second is missed.
-      ...(since !== undefined && { updated_from: String(Math.floor(Date.parse(since) / 1000)) }),
-      ...(cursor !== undefined && { starting_after: cursor }),
-    });
-    const answered = { headers: this.#headers, success: isChanges, problem: isProblem };
-    const path = `/v1/virtual_cards/changes?${query}`;
+  async reveal({ cardId }: { cardId: string }, context: CallContext): Promise<ReadOutcome<CardReveal>> {
+    const path = `/v1/virtual_cards/${encodeURIComponent(cardId)}/reveal_sessions`;
+    const answered = { headers: this.#headers, success: isReveal, problem: isProblem };
+    const end = await this.#http.read({ method: "POST", path, ...answered }, context);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
+    if (end.outcome !== "success") return end;
+    const { url, expires } = end.body;
+    if (!this.#isPage(url))
+      return { outcome: "unavailable", detail: "the vendor's page has no address to go to" };
+    return { outcome: "done", url, expiresAt: isoOf(expires) };
+  }
+
+  /** A passenger's browser goes there: over TLS, or to where the vendor itself is asked. */
+  #isPage(text: string): boolean {
+    if (!URL.canParse(text)) return false;
+    const { protocol, origin, username } = new URL(text);
+    return username === "" && (protocol === "https:" || origin === this.#origin);
+  }
+
+  async transactions(
+    request: LedgerRequest,
+    context: CallContext,
+  ): Promise<ReadOutcome<CardTransactionPage>> {
+    const answered = { headers: this.#headers, success: isTransactions, problem: isProblem };
+    const path = `/v1/virtual_cards/transactions?${from(request, "created_from")}`;
     const end = await this.#http.read({ method: "GET", path, ...answered }, context);
     if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     if (end.outcome !== "success") return end;
     const { data, has_more: hasMore, next_cursor: next } = end.body;
-    if (hasMore && next === undefined)
-      return { outcome: "unavailable", detail: "more is there, and no cursor" };
+    if (hasMore && next === undefined) return noCursor;
+    const entries = data.map(transactionOf);
+    return { outcome: "done", entries, ...(hasMore && next !== undefined && { nextCursor: next }) };
+  }
+
+  async reconcile(request: LedgerRequest, context: CallContext): Promise<ReadOutcome<LedgerPage>> {
+    const answered = { headers: this.#headers, success: isChanges, problem: isProblem };
+    const path = `/v1/virtual_cards/changes?${from(request, "updated_from")}`;
+    const end = await this.#http.read({ method: "GET", path, ...answered }, context);
+    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
+    if (end.outcome !== "success") return end;
+    const { data, has_more: hasMore, next_cursor: next } = end.body;
+    if (hasMore && next === undefined) return noCursor;
     return ledgerPage(data.map(changeOf), hasMore ? (next ?? "") : "");
   }
 }

@@ -1,5 +1,6 @@
 /** Owns how the issuer's pages look: HTML without inline script or style, readable without either. What stands on them is decided elsewhere. */
 
+import { escapedHtml } from "../../../schemas/html.ts";
 import { passwordLength } from "./passwords.ts";
 import type { FactorKind } from "./second-factor.ts";
 
@@ -13,15 +14,9 @@ class Html {
 
 type Part = Html | string | readonly Html[] | undefined;
 
-const escaped = (text: string): string =>
-  text.replaceAll(
-    /[&<>"']/g,
-    (found) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[found] ?? "",
-  );
-
 const written = (part: Part): string => {
   if (part === undefined) return "";
-  if (typeof part === "string") return escaped(part);
+  if (typeof part === "string") return escapedHtml(part);
   return part instanceof Html ? part.text : part.map(({ text }) => text).join("");
 };
 

@@ -5,6 +5,7 @@ import { changesOf } from "../changes.ts";
 import type { Settings } from "../faults.ts";
 import type { Entry, Ledger } from "../ledger.ts";
 import { drawFor } from "../seeded.ts";
+import { type CardTransaction, spend } from "../till.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
 
 const Issue = Type.Object({
@@ -125,6 +126,44 @@ const reconcile = (ledger: Ledger, settings: Settings, { query }: VendorRequest)
   return { status: 200, body: { object: "list", data, ...more } };
 };
 
+/** Where the hosted page would stand; nothing is served there. */
+const revealSeconds = 300;
+
+const reveal = (ledger: Ledger, { params, nowMs }: VendorRequest): VendorAnswer => {
+  const card = ledger.entry("card", params.id!) as Card | undefined;
+  if (card === undefined || card.state !== "ACTIVE")
+    return problem(404, "card_not_found", "There is no such card.");
+  const expires = Math.floor(nowMs / 1000) + revealSeconds;
+  return { status: 201, body: { url: `https://frames.cardworks.example/${randomUUID()}`, expires } };
+};
+
+const transactions = (ledger: Ledger, settings: Settings, { query }: VendorRequest): VendorAnswer => {
+  const from = query.get("created_from");
+  const cursor = query.get("starting_after");
+  if (from !== null && !/^\d{1,11}$/.test(from))
+    return problem(400, "invalid_request", "created_from is a time in seconds.");
+  const found = changesOf(ledger, "transaction", settings, {
+    ...(from !== null && { since: new Date(Number(from) * 1000).toISOString() }),
+    ...(cursor !== null && { cursor }),
+  });
+  if (found === undefined) return problem(400, "invalid_request", "starting_after is no cursor of ours.");
+  const data = (found.entries as CardTransaction[]).map(({ id, reference, state, createdAt, details }) => ({
+    id,
+    type: state,
+    card: details.card,
+    external_id: reference,
+    authorization: details.authorization,
+    amount: { value: details.amountMinor, currency: details.currency },
+    partial: details.partial,
+    merchant_name: details.merchant,
+    occurred: details.occurred,
+    created: Math.floor(Date.parse(createdAt) / 1000),
+  }));
+  const { cursor: next } = found;
+  const more = next === undefined ? { has_more: false } : { has_more: true, next_cursor: next };
+  return { status: 200, body: { object: "list", data, ...more } };
+};
+
 export const cardworks: VendorDefinition = {
   name: "cardworks",
   kind: "payment",
@@ -182,9 +221,24 @@ export const cardworks: VendorDefinition = {
       write: false,
       handle: (request) => reconcile(ledger, settings(), request),
     },
+    {
+      operation: "transactions",
+      method: "GET",
+      path: "/v1/virtual_cards/transactions",
+      write: false,
+      handle: (request) => transactions(ledger, settings(), request),
+    },
+    {
+      operation: "reveal",
+      method: "POST",
+      path: "/v1/virtual_cards/:id/reveal_sessions",
+      write: false,
+      handle: (request) => reveal(ledger, request),
+    },
   ],
+  till: spend,
   counts: (ledger) => {
-    const cards = ledger.entries();
+    const cards = ledger.entries().filter(({ kind }) => kind === "card");
     return { issued: cards.length, cancelled: cards.filter((card) => card.state === "CANCELLED").length };
   },
 };

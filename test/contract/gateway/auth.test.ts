@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose";
 import t, { type Test } from "tap";
 import type { Role } from "../../../schemas/vocabulary.ts";
@@ -302,11 +303,15 @@ const serve = async (t: Test, answer: (body: string) => { status: number; body: 
 t.test("a real captcha service", async (t) => {
   const asked: URLSearchParams[] = [];
   let status = 200;
+  let said: object | undefined;
   const url = await serve(t, (body) => {
     asked.push(new URLSearchParams(body));
-    return { status, body: { success: asked.at(-1)?.get("response") === "solved" } };
+    return { status, body: said ?? { success: asked.at(-1)?.get("response")?.startsWith("solved") } };
   });
-  const other = await startTestGateway({ CAPTCHA_VERIFY_URL: url, CAPTCHA_DEVELOPMENT_TOKEN: "" });
+  const CAPTCHA_SECRET_FILE = join(t.testdir({ secret: "for the provider\n" }), "secret");
+  const real = { CAPTCHA_VERIFY_URL: url, CAPTCHA_DEVELOPMENT_TOKEN: "" };
+  await t.rejects(startTestGateway(real), { message: /CAPTCHA_SECRET_FILE: is missing/ });
+  const other = await startTestGateway({ ...real, CAPTCHA_SECRET_FILE });
   t.teardown(() => other.close());
   const session = {
     sessionId: "7d1f0f0e-1a35-4f43-8d0a-0d4f1ab0a001",
@@ -321,13 +326,45 @@ t.test("a real captcha service", async (t) => {
       headers: { Host: passengerHost },
     });
   t.equal((await logIn("solved")).status, 200);
-  t.equal(asked[0]?.get("remoteip"), "127.0.0.1");
+  t.strictSame(Object.fromEntries(asked[0] ?? []), {
+    secret: "for the provider",
+    response: "solved",
+    remoteip: "127.0.0.1",
+  });
+  const before = asked.length;
+  t.equal((await logIn("solved")).status, 400, "a token is good once");
+  t.equal(asked.length, before, "and nobody is asked about it again");
+  const both = await Promise.all([logIn("solved-at-once"), logIn("solved-at-once")]);
+  t.strictSame(both.map((answer) => answer.status).sort(), [200, 400]);
   t.equal((await logIn("guessed")).status, 400);
   t.equal((await logIn(captcha)).status, 400, "the development token counts only where it is set");
+  let n = 0;
+  for (const [verdict, expected] of [
+    [{ success: true, hostname: passengerHost }, 200],
+    [{ success: true, hostname: passengerHost.toUpperCase() }, 200],
+    [{ success: true, hostname: "phishing.example" }, 400],
+    [{ success: true, hostname: "" }, 200],
+    [{ success: "true" }, 400],
+    [{ success: 1 }, 400],
+    [{ success: false, "error-codes": ["timeout-or-duplicate"] }, 400],
+    [{ success: false, "error-codes": ["invalid-input-response"] }, 400],
+    [{ success: false, "error-codes": ["invalid-input-secret"] }, 503],
+    [{ success: false, "error-codes": "x" }, 400],
+    [{}, 400],
+    [{ success: true, more: "x".repeat(70_000) }, 503],
+  ] as const) {
+    said = verdict;
+    const answer = await logIn(`another-${n++}`);
+    t.equal(answer.status, expected, JSON.stringify(verdict).slice(0, 80));
+    if (expected === 503) t.equal(answer.json.failedDomain, "captcha");
+  }
+  said = undefined;
   status = 500;
-  const down = await logIn("solved");
+  const down = await logIn("solved-later");
   t.equal(down.status, 503);
   t.equal(down.json.failedDomain, "captcha");
+  status = 200;
+  t.equal((await logIn("solved-later")).status, 200, "of what nobody could tell nothing is remembered");
 });
 
 t.test("an issuer's key set over HTTP", async (t) => {

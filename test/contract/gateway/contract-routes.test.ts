@@ -142,14 +142,7 @@ const open = `
   POST /v1/policies/generate-ai
   POST /v1/contracts/analyze-pdf
   POST /cases/{case_urn}/passengers:bulk
-  POST /policies/synthesize
-  GET /v1/me/wallet
-  GET /v1/me/wallet/reveal
-  GET /v1/me/events
-  POST /v1/me/check-in
-  POST /v1/me/transport/request
-  POST /v1/me/problem
-  POST /partner/v1/passengers/{passenger_urn}/notify`;
+  POST /policies/synthesize`;
 
 interface Endpoint {
   method: string;

@@ -140,9 +140,11 @@ export const startTestGateway = async (
     closedCases: {
       standing: (caseId) => closings.get(caseId),
       untilOpen: async (caseId) => closings.get(caseId)?.open !== false,
+      onChange: () => () => {},
     },
     revocations: {
       withdrawalOf: (token) => (revoked.holds(token) ? "revoked" : ended.hold(token) ? "ended" : undefined),
+      onWithdrawal: () => () => {},
     },
     keptAnswers: keptInMemory(),
     partnerTiers: { of: () => undefined },

@@ -24,6 +24,8 @@ export interface Sandbox {
   vendor(name: string): { baseUrl: string; apiKey: string };
   control(change: unknown): Promise<{ status: number; body: unknown }>;
   ledger(name: string): Promise<LedgerAnswer>;
+  /** Uses a card. */
+  spend(name: string, spending: object): Promise<{ authorization: string }>;
   reset(): Promise<void>;
 }
 
@@ -60,6 +62,8 @@ export const startSandbox = async (t: Test, dir: string, args: string[] = []): P
     vendor: (name) => announcement.vendors.find((vendor) => vendor.name === name)!,
     control: (change) => call("POST", "/control", change),
     ledger: async (name) => (await call("GET", `/ledger/${name}`)).body as LedgerAnswer,
+    spend: async (name, spending) =>
+      (await call("POST", `/spend/${name}`, spending)).body as { authorization: string },
     reset: async () => {
       await call("POST", "/reset");
     },

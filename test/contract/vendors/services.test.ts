@@ -172,9 +172,12 @@ const ownPayment = async (t: Test, port: PaymentPort, sandbox: Sandbox, name: st
   t.same(await load(2, total), loaded, "the total is set, not added");
   t.match(await port.lookup({ reference: "p" }, context), { loaded: { amountMinor: total } });
   t.match(await load(3, 1), { outcome: "refused", code: "PAYMENT_DECLINED" });
+  await usedAndShown(t, port, sandbox, name, card.cardId);
   const cancel = () => port.cancelCard({ reference: "p", cardId: card.cardId }, context);
-  t.same(await cancel(), loaded);
-  t.same(await cancel(), loaded);
+  const spent = { ...loaded, balance: { ...balance, amountMinor: total - 450 } };
+  t.same(await cancel(), spent);
+  t.same(await cancel(), spent);
+  t.match(await port.reveal({ cardId: card.cardId }, context), { outcome: "refused", code: "NOT_FOUND" });
   t.match(await port.cancelCard({ reference: "again", cardId: card.cardId }, context), { outcome: "done" });
   t.match(await port.lookup({ reference: "p" }, context), { state: "CANCELLED" });
   const unknown = await port.cancelCard({ reference: "q", cardId: "card_none" }, context);
@@ -185,6 +188,48 @@ const ownPayment = async (t: Test, port: PaymentPort, sandbox: Sandbox, name: st
   await sandbox.control({ [name]: { failNext: [{ operation: "issueCard", kind: "refuse", times: 1 }] } });
   const declined = await port.issueCard({ reference: "d", balance, label: "x" }, context);
   t.match(declined, { outcome: "refused", code: "PAYMENT_DECLINED" });
+};
+
+/** Of the card under the reference `p`. */
+const usedAndShown = async (
+  t: Test,
+  port: PaymentPort,
+  sandbox: Sandbox,
+  name: string,
+  cardId: string,
+): Promise<void> => {
+  await sandbox.control({ [name]: { ledgerPageSize: 2 } });
+  const use = (more: object) => sandbox.spend(name, { cardId, occurred: 1_900_000_000, ...more });
+  const held = await use({ type: "authorization", amountMinor: 500, merchant: "Bar\u0000 & \n Grill" });
+  await use({ type: "capture", amountMinor: 450, authorization: held.authorization });
+  await use({ type: "reversal", amountMinor: 50, authorization: held.authorization });
+  const first = await port.transactions({}, context);
+  if (first.outcome !== "done") return t.fail(JSON.stringify(first)) as never;
+  const second = await port.transactions({ cursor: first.nextCursor ?? "" }, context);
+  if (second.outcome !== "done") return t.fail(JSON.stringify(second)) as never;
+  t.equal(second.nextCursor, undefined);
+  const all = [...first.entries, ...second.entries];
+  const one = { reference: "p", cardId, authorizationId: held.authorization, at: "2030-03-17T17:46:40.000Z" };
+  t.match(all, [
+    { ...one, kind: "AUTHORIZATION", amount: { amountMinor: 500, currency: "JPY" }, merchant: "Bar & Grill" },
+    { ...one, kind: "SETTLEMENT", amount: { amountMinor: 450 } },
+    { ...one, kind: "REVERSAL", amount: { amountMinor: 50 } },
+  ]);
+  t.equal(new Set(all.map(({ eventId }) => eventId)).size, 3);
+  const since = await port.transactions({ since: "2999-01-01T00:00:00.000Z" }, context);
+  t.match(since, { outcome: "done", entries: [] });
+  t.match(await port.transactions({ cursor: "x" }, context), { outcome: "refused" });
+  const shown = await port.reveal({ cardId }, context);
+  t.match(shown, { outcome: "done", url: /^https:\/\//, expiresAt: /Z$/ });
+  t.match(await port.reveal({ cardId: "none" }, context), { outcome: "refused", code: "NOT_FOUND" });
+  for (const kind of ["lost-answer", "malformed", "error"]) {
+    const fail = (operation: string) =>
+      sandbox.control({ [name]: { failNext: [{ operation, kind, times: 1 }] } });
+    await fail("reveal");
+    t.match(await port.reveal({ cardId }, context), { outcome: "unavailable" }, kind);
+    await fail("transactions");
+    t.match(await port.transactions({}, context), { outcome: "unavailable" }, kind);
+  }
 };
 
 const message = (port: MessagePort, context: CallContext): Making => ({

@@ -142,7 +142,14 @@ const inBody = (route: Route, call: Call, world: World): BadInput[] => {
     const { [name]: _left, ...rest } = body as Record<string, unknown>;
     return { column: `no ${name}`, call: { ...call, body: rest }, expects: "validation/body" };
   });
+  const isStrict = (schema as { additionalProperties?: unknown }).additionalProperties === false;
+  const unknown: BadInput = {
+    column: "an unknown member",
+    call: { ...call, body: { ...(body as object), text: "Call me" } },
+    expects: "validation/body",
+  };
   return [
+    ...(isStrict ? [unknown] : []),
     raw("broken JSON", `${text}}`, "validation/malformed"),
     raw("no object", "[]", "validation/body"),
     raw("another media type", text, "validation/media-type", "text/plain"),

@@ -14,6 +14,8 @@ import type { WaveView } from "../../../schemas/wave.ts";
 import type { DemoAirline } from "../../../scripts/demonstration/provision.ts";
 import { type Clients, startClients } from "../../harness/clients.ts";
 import { smallFlight, travellersOf } from "../../harness/instance.ts";
+import { endow } from "./endowment.ts";
+import { writeLinks } from "./links.ts";
 import { openReviewDesk, type ReviewDesk } from "./review-desk.ts";
 import { contractBody, policyBody, rideBody } from "./terms.ts";
 
@@ -80,6 +82,8 @@ export interface World {
   sessions: Record<"owner" | "decliner" | "otherCase" | "closedCase" | "foreign", string>;
   /** A booking that nobody has logged in with. */
   booking: { pnr: string; lastName: string };
+  /** Of a link that logs the owner in, another one each time. */
+  link: () => string;
   /** URNs of the case that `otherCase` must not see. */
   ownersUrns: readonly string[];
 }
@@ -258,6 +262,7 @@ export const openWorld = async (t: Test): Promise<World> => {
     ),
   )) as [CaseView, CaseView, CaseView, CaseView];
 
+  await endow(clients, [tonight.caseUrn, other.caseUrn]);
   const session = (airline: DemoAirline, { travellers }: typeof tonight, index = 0) =>
     clients.passengerToken(airline, travellers[index] ?? { pnr: "", lastName: "" });
   const [owner, decliner, otherCase, closedCase, foreignSession] = (await Promise.all([
@@ -312,9 +317,11 @@ export const openWorld = async (t: Test): Promise<World> => {
     stranded.map(async ({ caseUrn }) => (await read(caseUrn)).body),
   );
   const seen = (await read(tonight.caseUrn)).body;
+  const belongings = await withinReach(clients, xn, admin, tonight.caseUrn, contract);
   return {
     clients,
-    xn: await withinReach(clients, xn, admin, tonight.caseUrn, contract),
+    xn: belongings,
+    link: await writeLinks(clients, belongings),
     qz: await withinReach(clients, qz, foreignAdmin, foreign.caseUrn, foreignContract),
     spare: {
       closable: closable.caseUrn,

@@ -1,12 +1,17 @@
-// What partners write to a case that stands, as tables: late passengers, next flights in any order, and priority within its bounds.
+// What partners write to a case that stands, as tables: late passengers, next flights in any order, and priority within its bounds;
+// and that the feed loses nothing of a stream that brings it in pieces.
 import t from "tap";
 import { placeable } from "../../../actors/case/capacity.ts";
+import { disruptionFeed } from "../../../actors/case/disruption-feed.ts";
 import { groupsOfPatch } from "../../../actors/case/manifest.ts";
 import type { CaseEvent } from "../../../actors/case/state.ts";
+import type { ActorContext } from "../../../actors/runtime/host.ts";
+import { partnerPassengers } from "../../../actors/sub-case/partner-view.ts";
 import type { Principal } from "../../../schemas/command.ts";
-import type { PassengerInput } from "../../../schemas/passenger.ts";
+import type { DisruptionFeed, DisruptionFeedQuery } from "../../../schemas/partner-disruptions.ts";
+import type { Passenger, PassengerInput } from "../../../schemas/passenger.ts";
 import type { GroupMembers } from "../../../schemas/regroup.ts";
-import { eventsOf, givenOf, received } from "../../harness/given.ts";
+import { evening, eventsOf, givenOf, received, supervisor, trace } from "../../harness/given.ts";
 import {
   approve,
   asking,
@@ -128,6 +133,13 @@ t.test("whoever is known is not added again, and a booking that waits takes its 
   const outOfStep = { ...first, shape: 4 };
   const changing = eventsOf(rules, standing, patch({ passengers: [somebody("P0", "Kid")] }, [outOfStep]));
   t.match(newest(changing), { groupsAdded: 1, groupsJoined: 0 }, "while another change is on its way");
+  const held = { lockedBy: "urn:user:ana", fencingToken: 3, expiresAt: "2026-11-21T21:05:00Z" };
+  const locked = eventsOf(
+    rules,
+    standing,
+    patch({ passengers: [somebody("P0", "Kid")] }, [{ ...first, lock: held }]),
+  );
+  t.match(newest(locked), { groupsAdded: 1, groupsJoined: 0 }, "while somebody works on it");
   const nameless = [{ lastName: "Solo" }, { lastName: "Solo", contact: { phone: "+12025550143" } }];
   const solo = eventsOf(
     rules,
@@ -137,6 +149,44 @@ t.test("whoever is known is not added again, and a booking that waits takes its 
   );
   t.match(newest(solo), { groupsAdded: 0 }, "who has no booking reference is known by what is said of them");
   t.equal(stateOf(solo).groups.length, 4);
+});
+
+t.test("who comes twice in a row is added once, before any sub-case has heard of them", async (t) => {
+  const standing = standingAt(plannedCase([pair, pair], asking), "WB");
+  const first = memberOf(standing, 0);
+  const [lone, kid] = [somebody("LATE", "Ada"), somebody("P0", "Kid")];
+  const once = eventsOf(rules, standing, patch({ passengers: [lone, kid] }, [first]));
+  t.match(newest(once), { passengersAdded: 2, groupsAdded: 1, groupsJoined: 1 });
+  // The group as it was, and nobody yet of the new one; with somebody more.
+  const more = { passengers: [somebody("LATE", "Bob"), kid, lone] };
+  const twice = eventsOf(rules, once, patch(more, [first]));
+  t.match(newest(twice), { passengersAdded: 1, passengersKnown: 2 });
+  t.strictSame(shapes(twice), [3, 2, 1, 1]);
+  const joined = { ...memberOf(standing, 0), shape: 1 };
+  const all = [
+    ...joined.passengers,
+    ...[...groupsOfPatch("XN", "XN/E1", [kid, lone])].flat().flatMap((group) => group.passengers),
+  ];
+  const seen = eventsOf(rules, twice, patch(more, [{ ...joined, passengers: all }]));
+  t.match(newest(seen), { passengersAdded: 0, passengersKnown: 3 });
+  t.equal(stateOf(seen).arriving?.length, 1, "who is seen in a group is kept no longer");
+});
+
+t.test("drills don't exist for partners, closed ones neither", async (t) => {
+  const given = givenOf(t, rules, caseId);
+  const drill = plannedCase([pair], asking).map(
+    (event): CaseEvent =>
+      event.type === "case.registered" ? { ...event, data: { ...event.data, kind: "DRILL" } } : event,
+  );
+  const close = received("case.close", { reason: "Over" }, { principal: supervisor });
+  for (const standing of [drill, eventsOf(rules, drill, close)])
+    for (const asked of [
+      patch({ passengers: [somebody("LATE", "Ada")] }),
+      ask({ groupIds: groupIds(drill) }),
+    ])
+      given(...standing)
+        .when(...asked)
+        .refused("not-found/resource");
 });
 
 t.test("of next flights the one that was decided last stands, whenever it comes", async (t) => {
@@ -196,10 +246,10 @@ t.test("of next flights the one that was decided last stands, whenever it comes"
 const ask = (data: object, terms: object = {}) =>
   [
     received("case.prioritise", { reason: "MEDICAL", ...data }, { principal: partner }),
-    { policies: {}, members: [], requestsToday: 0, bounds: { share: 0.05, daily: 2 }, ...terms },
+    { policies: {}, members: [], share: 0.05, ...terms },
   ] as [ReturnType<typeof received>, unknown];
 
-t.test("priority is for few groups, without a room, and so often a day", async (t) => {
+t.test("priority is for few groups, without a room", async (t) => {
   const given = givenOf(t, rules, caseId);
   const standing = standingAt(
     plannedCase(
@@ -213,7 +263,7 @@ t.test("priority is for few groups, without a room, and so often a day", async (
     .when(...ask({ groupIds: [a, b] }))
     .then({
       type: "case.priority-requested",
-      data: { groupIds: [a, b], by: partner.urn, mark: "urn:partner:XN-tower/2026-11-21" },
+      data: { groupIds: [a, b], by: partner.urn },
     })
     .sends({ to: "internal" }, { to: "command", name: "review.hurry-case", data: { groupIds: [a, b] } });
   const granted = eventsOf(rules, standing, ask({ groupIds: [a, b] }));
@@ -229,9 +279,6 @@ t.test("priority is for few groups, without a room, and so often a day", async (
   given(...standing)
     .when(...ask({ groupIds: [housed] }))
     .refused("conflict/state", { state: "BOOKED" });
-  given(...standing)
-    .when(...ask({ groupIds: [a] }, { requestsToday: 2 }))
-    .refused("rate/exceeded", { retryAfterSeconds: 3 * 3600 });
   given(...standing)
     .when(...ask({ groupIds: ["nobody"] }))
     .refused("validation/body");
@@ -260,4 +307,52 @@ t.test("who goes first has the approved rooms before the others", async (t) => {
   const placed = (events: CaseEvent[]) => placeable(stateOf(events)).map((i) => groupIds(events)[i]);
   const [first = "", , third = ""] = groupIds(whole);
   t.strictSame(placed(eventsOf(rules, approved, ask({ groupIds: [third] }))), [third, first]);
+});
+
+t.test("the feed tells what a page has no room for on the next one", async (t) => {
+  const told = Array.from({ length: 5 }, (_, i) => ({
+    ...{ seq: i + 1, subject: "", timestampNanos: 0n },
+    ...{ json: () => ({ urn: `urn:event:XN-${i + 1}` }), info: { pending: 4 - i } },
+  }));
+  /** A server that hands over two at first, then whatever is left. */
+  const streams = {
+    manager: { streams: { info: async () => ({ state: { first_seq: 1, last_seq: 5 } }) } },
+    jetstream: {
+      consumers: {
+        get: async (_stream: string, { opt_start_seq = 1 }: { opt_start_seq?: number }) => {
+          const rest = told.slice(opt_start_seq - 1);
+          let size = 2;
+          return {
+            info: async () => ({ num_pending: rest.length }),
+            delete: async () => true,
+            fetch: async () => {
+              const some = rest.splice(0, size);
+              size = rest.length;
+              return some;
+            },
+          };
+        },
+      },
+    },
+  };
+  const context = { streams, clock: { now: () => evening } } as unknown as ActorContext;
+  const feed = (params: DisruptionFeedQuery): Promise<DisruptionFeed> =>
+    disruptionFeed(context)({
+      ...{ ...trace, tenant: "XN", params },
+      principal: { ...partner, scopes: ["disruptions.events.subscribe"] },
+    });
+  const first = await feed({ limit: 4 });
+  t.match(first, { items: { length: 4 }, hasMore: true });
+  const second = await feed({ limit: 4, cursor: first.nextCursor ?? "" });
+  t.match(second, { items: [{ urn: "urn:event:XN-5" }], hasMore: false });
+});
+
+t.test("partners see of a passenger what is named, and nothing that is kept beside it", async (t) => {
+  const passenger = { ...somebody("K7QX2M", "Ada"), urn: "urn:passenger:XN-A", secret: "of later days" };
+  const [told] = partnerPassengers({
+    ...{ groupId: "K7QX2M", subCaseId: "XN-S", status: "PENDING" },
+    passengers: [{ ...passenger, specialRequirements: ["WCHR"] } as Passenger],
+  });
+  t.match(told, { urn: passenger.urn, pnr: "K7QX2M", lastName: "Ada" });
+  t.notMatch(Object.keys(told ?? {}).join(), /contact|specialRequirements|secret/);
 });

@@ -127,11 +127,22 @@ t.test("what a body is told", async (t) => {
     },
   );
   t.same(told({ number: "7" }), { "/number": "has the wrong form, such as X1" });
+  // Times that their formats let pass, and that no calculation takes.
+  for (const at of ["2016-12-31T23:59:60Z", "2026-11-21T21:30:00+05"])
+    t.same(told({ number: "X1", at }), {
+      "/at": "must be a time in ISO 8601 with its zone, such as 2026-11-21T21:30:00Z",
+    });
   const many = { number: "X1", list: Array(90).fill({}) };
   t.equal(Object.keys(told(many)).length, 50, "not more than anybody reads");
   t.equal(Object.keys(told(many, 1_000_000)).length, 1, "a large body gets the first alone");
   t.throws(() => match(undefined, 0), { code: "validation/malformed" });
   t.same(compileBody(Type.Object({ a: Type.Optional(Type.String()) }))(undefined, 0), {});
+  const strict = compileBody(Type.Object({ id: Type.String() }, { additionalProperties: false }));
+  t.same(strict({ id: "a" }, 10), { id: "a" });
+  t.throws(() => strict({ id: "a", text: "Hello" }, 10), {
+    code: "validation/body",
+    members: { errors: [{ pointer: "/text", detail: "is not taken here" }] },
+  });
   const mixed = Type.Object({ a: Type.Union([Type.Object({ b: Type.String() }), Type.Null()]) });
   t.throws(() => compileBody(mixed), { message: /must not mix/ });
   t.same({ ...compileQuery(Type.Object({}))("a=1&toString=2") }, {});

@@ -58,7 +58,7 @@ for (const { surface, document, paths } of described) {
       const pointer = `#/paths/${place}/content/application~1json/schema`;
       const fits = ajv.getSchema(`https://stopover.test/description${encodeURI(pointer)}`);
       t.ok(fits?.(described.example), `${name}: ${JSON.stringify(fits?.errors)}`);
-      t.notMatch(JSON.stringify(described.example), /"text"/, `${name}: each member tells something`);
+      t.notMatch(JSON.stringify(described.example), /"text"(?!:)/, `${name}: each member tells something`);
     };
     for (const [path, item] of Object.entries(paths))
       for (const [method, { requestBody, responses }] of Object.entries(item)) {

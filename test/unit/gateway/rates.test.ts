@@ -1,7 +1,7 @@
 /** Owns the tables for rates without a network: buckets, whose they are, sharing, how limits are written, logins in their window. */
 import fc from "fast-check";
 import t from "tap";
-import { waitMs } from "../../../actors/identity/login-attempts.ts";
+import { waitMs } from "../../../actors/runtime/attempt-limits.ts";
 import { ConfigError, readConfig } from "../../../config/config.ts";
 import { attemptLimitOf, ratePairOf, singleRateOf } from "../../../config/limits.ts";
 import { type CountedRoute, Rates, remainingOf } from "../../../gateway/rates/rates.ts";

@@ -104,6 +104,7 @@ t.test("attempts at a registration", async (t) => {
 const commandsThatDie = (state: RegistrationState, asked: [string, unknown][]) =>
   registrationCommands({
     clock: { now: () => later(1) },
+    tenants: { byCode: () => ({}) },
     documents: {
       tenant: () => ({ collection: () => ({ findOne: async () => ({ _id: "XN-tower", ...state }) }) }),
     },
@@ -129,7 +130,8 @@ t.test("a change that dies has told the webhook nothing more than is registered"
       first,
       [
         ["webhook.check-subscription", { url: first.webhookUrl }],
-        ["webhook.put-subscription", { url: first.webhookUrl, scopes: [] }],
+        // Whatever an attempt before it has left there was seen by nobody.
+        ["webhook.put-subscription", { url: first.webhookUrl, scopes: [], rotation: "REVOKE_FORMER" }],
       ],
     ],
   ];
@@ -140,10 +142,49 @@ t.test("a change that dies has told the webhook nothing more than is registered"
     t.match(asked, expected, what);
     t.equal(asked.length, expected.length, what);
   }
+  const { name, scopes, tier, contact } = attributes;
+  const registering = { clientId: "tower", name, scopes, tier, webhookUrl: attributes.webhookUrl, contact };
+  const begun: [string, unknown][] = [];
+  const register = commandsThatDie(active, begun)["register-partner"];
+  const diesAtTheEnd: Dispatch = async (verb) =>
+    verb === "begin-registration" ? { ok: null } : dying(verb, begin("a"));
+  await t.rejects(register(command("register-partner", registering), diesAtTheEnd), { message: "died" });
+  t.match(
+    begun,
+    [["webhook.put-subscription", { scopes: [] }]],
+    "a registration that is abandoned leaves nobody listening",
+  );
+
   const asked: [string, unknown][] = [];
   const rotate = commandsThatDie(after(begin("a")) as RegistrationState, asked)["rotate-webhook-secret"];
   await t.rejects(rotate(command("rotate-webhook-secret", {}), dying), { code: "conflict/state" });
   t.same(asked, [], "one that is not registered yet rotates nothing");
+});
+
+t.test("a rotation sent again is the same to the webhook", async (t) => {
+  const active = after(begin("a"), complete("a")) as RegistrationState;
+  const ids: string[] = [];
+  const commands = registrationCommands({
+    clock: { now: () => later(1) },
+    documents: {
+      tenant: () => ({ collection: () => ({ findOne: async () => ({ _id: "XN-tower", ...active }) }) }),
+    },
+    call: async (name: string, { id }: { id: string }) => {
+      if (name === "webhook.put-subscription") ids.push(id);
+      return {};
+    },
+  } as unknown as ActorContext);
+  const done: Dispatch = async () => ({
+    ok: registrations.view(active, { id: "XN-tower", version: 2, command: begin("a") }),
+  });
+  const rotate = (id: string) =>
+    commands["rotate-webhook-secret"](
+      { ...command("rotate-webhook-secret", { mode: "END_FORMER" }), id },
+      done,
+    );
+  for (const id of ["c1", "c1", "c2"]) await rotate(id);
+  t.equal(ids[0], ids[1], "whatever secret it brings: the former is ended once");
+  t.not(ids[0], ids[2]);
 });
 
 t.test("a limit that a partner has met", async (t) => {
@@ -284,8 +325,9 @@ t.test("the audit hears of what was done and of nothing secret", async (t) => {
     [
       { name: "identity.announce-tier", entity: "XN-tower", data: {} },
       { name: "identity.align-webhook", entity: "XN-tower", data: {} },
+      { name: "identity.align-webhook", entity: "XN-tower", data: {} },
     ],
-    "once registered, the gateways are to know its tier; a new webhook secret goes to what is registered",
+    "once registered, the gateways are to know its tier, and its webhook may hear; a new secret goes to what is registered",
   );
   t.strictSame(
     sent.filter(({ type }) => type === "audit.recorded").map(({ data }) => data.action),

@@ -11,8 +11,11 @@ import {
 } from "../../../actors/identity/secrets.ts";
 import type { Active } from "../../../actors/identity/state.ts";
 import type { Received } from "../../../actors/runtime/decider.ts";
-import { decideSubscription } from "../../../actors/webhook/decide.ts";
+import type { ActorContext } from "../../../actors/runtime/host.ts";
+import { decideSubscription, type SealedInput } from "../../../actors/webhook/decide.ts";
+import { webhookActor } from "../../../actors/webhook/service.ts";
 import { evolveSubscription, type SubscriptionState } from "../../../actors/webhook/state.ts";
+import type { Command } from "../../../schemas/command.ts";
 import type { PartnerView, RotationMode } from "../../../schemas/partner-registration.ts";
 import { rotationsOf } from "../../../scripts/administration/partners-secrets.ts";
 
@@ -179,4 +182,41 @@ t.test("what is due to be rotated", async (t) => {
   t.same(due(14), ["XN-a webhook true -2", "XN-c client true 0", "XN-a client false 13"]);
   t.same(due(0), ["XN-a webhook true -2", "XN-c client true 0"], "overdue alone");
   t.same(due(90).slice(-2), ["XN-b client false 14", "XN-d client false 80 former"]);
+});
+
+t.test("a webhook's secret is told only by the command that has stored it", async (t) => {
+  let kept: object | null = null;
+  const documents = { tenant: () => ({ collection: () => ({ findOne: async () => kept }) }) };
+  const context = { config: { sealKey: Buffer.alloc(32, 7) }, documents } as unknown as ActorContext;
+  const { commands = {} } = webhookActor(context);
+  const [channel, subscribe] = [commands["put-alert-channel"], commands["put-subscription"]];
+  const url = "https://partner.example/hooks";
+  const sent = (name: string, data: object): Command => ({
+    ...rotate("PLAIN", 0),
+    ...{ name: `webhook.${name}`, entity: "", data },
+  });
+  const stores = async (_: string, each: Command) => {
+    const decided = decideSubscription({ allowLoopback: false })(undefined, { ...each, now: start });
+    kept = {
+      schemaVersion: 1,
+      ...decided.reduce<SubscriptionState | undefined>(evolveSubscription, undefined),
+    };
+    return { ok: null };
+  };
+  const repeats = async () => ({ ok: null, repeated: true });
+  const move = sent("put-alert-channel", { url, rotateSecret: true });
+  t.match(await channel?.(move, stores as never), { ok: { secret: String } });
+  t.match(await channel?.(move, repeats as never), { ok: { secret: undefined, host: "partner.example" } });
+  const another = { clientId: "XN-tower", url, secret: "of-another-attempt-at-it" };
+  const again = async () => {
+    await subscribe?.(sent("put-subscription", another), repeats as never);
+  };
+  await t.rejects(again, { code: "conflict/duplicate" });
+  let told: unknown;
+  const tells = async (_: string, { data }: Command) => {
+    told = (data as SealedInput).rotation;
+    return { ok: null };
+  };
+  await channel?.(move, tells as never);
+  t.equal(told, "PLAIN", "which is refused while two are good: on-call may have neither of the newer ones");
 });

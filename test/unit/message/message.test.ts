@@ -2,10 +2,12 @@
 // and what leaves for whom.
 import fc from "fast-check";
 import t from "tap";
+import { keptLink } from "../../../actors/message/login-links.ts";
 import { contactIdOf, contacts, markOf } from "../../../actors/message/preferences.ts";
-import type { Attempt, MessageEvent } from "../../../actors/message/state.ts";
+import { type Attempt, attemptReference, type MessageEvent } from "../../../actors/message/state.ts";
 import { messageRecord, notificationView } from "../../../actors/message/view.ts";
-import { seal, unseal } from "../../../actors/runtime/seal.ts";
+import { unseal } from "../../../actors/runtime/seal.ts";
+import { airlineOfMagicLink, digestOfMagicLink } from "../../../schemas/magic-link.ts";
 import type { MessageState as CarrierState } from "../../../schemas/message.ts";
 import type { VendorCall } from "../../../schemas/vendor-call.ts";
 import { evening, eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
@@ -14,6 +16,7 @@ import {
   answered,
   asks,
   attempt,
+  attempts,
   begun,
   byHand,
   calls,
@@ -22,6 +25,7 @@ import {
   messageId,
   ordered,
   outOf,
+  reference,
   reissue,
   rules,
   sealKey,
@@ -102,15 +106,44 @@ t.test("what travels is sealed, and says what it should", async (t) => {
   });
   const drill = story([asks(), seen({ begun: begun({ kind: "DRILL" }) })]);
   t.match(messageTo(drill), { name: "vendor-drill.send" });
-  const link = seal(sealKey, "https://xenon.example/l/abc");
-  const magic = story([
-    asks(),
-    seen({ begun: begun({ template: "magic-link", facts: { ...begun()!.facts, sealedLink: link } }) }),
-  ]);
-  t.notMatch(JSON.stringify(stateOf(magic)), /l\/abc/);
-  const said = ((messageTo(magic) as { data: VendorCall }).data.request as { sealed: string }).sealed;
-  t.match(JSON.parse(unseal(sealKey, said)).text, "https://xenon.example/l/abc");
 });
+
+t.test(
+  "a link that logs its reader in: the same whenever it is sent again, and in no document",
+  async (t) => {
+    const kept = (n: number) =>
+      keptLink(sealKey, "XN", "offer-ready", "xenon.example", attemptReference({ reference }, n));
+    const linked = attempts.map((one, n) => ({ ...one, link: kept(n) as string }));
+    const written = (events: MessageEvent[]): string => {
+      const [call] =
+        rules.outgoing?.(events.at(-1) as MessageEvent, stateOf(events), asks(), messageId) ?? [];
+      const { sealed } = (call as { data: VendorCall }).data.request as { sealed: string };
+      t.notMatch(JSON.stringify([call, stateOf(events)]), /token=/);
+      return JSON.parse(unseal(sealKey, sealed)).text;
+    };
+    const tokenIn = (text: string): string =>
+      /https:\/\/xenon\.example\?token=(XN-[\w-]{43})\s*$/.exec(decodeURIComponent(text))?.[1] ?? "none";
+    const first = story(ordered({ begun: begun({ attempts: linked }) }));
+    const token = tokenIn(written(first));
+    t.equal(digestOfMagicLink(token), kept(0), "what is kept is its digest");
+    t.equal(airlineOfMagicLink(token), "XN");
+    t.notMatch(JSON.stringify(stateOf(first)), token);
+    const again = story(ordered({ begun: begun({ attempts: linked }) }), reissue(31));
+    t.equal(again.at(-1)?.type, "attempt.reissued");
+    t.equal(tokenIn(written(again)), token, "what is sent again has the same link");
+    const next = story(ordered({ begun: begun({ attempts: linked }) }), answer(1, "refused"));
+    t.equal(digestOfMagicLink(tokenIn(written(next))), kept(1), "another number has a link of its own");
+    t.not(kept(0), kept(1));
+    t.not(
+      kept(0),
+      keptLink(sealKey, "QZ", "offer-ready", "xenon.example", attemptReference({ reference }, 0)),
+    );
+    t.equal(keptLink(sealKey, "XN", "welcome", "xenon.example", "r.1"), undefined, "no offer, no link");
+    t.equal(keptLink(sealKey, "XN", "offer-ready", undefined, "r.1"), undefined, "no page, no link");
+    for (const text of ["", "XN-abc", `${token}=`, ` ${token}`, token.slice(3)])
+      t.equal(airlineOfMagicLink(text), undefined, text);
+  },
+);
 
 t.test("who has opted out is not written to", async (t) => {
   given([])

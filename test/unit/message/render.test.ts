@@ -9,7 +9,7 @@ import { untellable } from "../../../schemas/message.ts";
 import { notificationTemplates } from "../../../schemas/notification.ts";
 import { channels, languages, vehicleTypes } from "../../../schemas/vocabulary.ts";
 
-const link = "https://xenon.example/l/AbC_dEf-123_456~789";
+const link = `https://passengers.xenon.example?token=XN-AbC_dEf-123_456~${"x".repeat(27)}`;
 const facts: MessageFacts = {
   airline: "Xenon Air",
   timeZone: "America/New_York",
@@ -22,7 +22,6 @@ const facts: MessageFacts = {
   code: "J8K2M4PQ",
   pickupAt: "2026-11-22T03:15:00.000Z",
   vehicleType: "WHEELCHAIR_VAN",
-  sealedLink: "sealed",
 };
 const without = (...names: (keyof MessageFacts)[]): MessageFacts =>
   Object.fromEntries(Object.entries(facts).filter(([name]) => !names.includes(name as never))) as never;
@@ -39,14 +38,15 @@ const says: Readonly<Record<(typeof notificationTemplates)[number], (keyof Messa
   "transport-updated": ["hotel", "host"],
   "offer-withdrawn": ["flight", "host"],
   welcome: ["flight", "host"],
-  "magic-link": ["flight"],
+  "magic-link": ["flight", "host"],
 };
 
 t.test("every template, language and channel", async (t) => {
   const texts = new Map<string, string>();
   for (const { template, language, channel } of each) {
     const what = `${template} ${language} ${channel}`;
-    for (const known of [facts, without("address"), ...(template === "welcome" ? [] : [without("host")])]) {
+    const pageless = template === "welcome" || template === "magic-link" ? [] : [without("host")];
+    for (const known of [facts, without("address"), ...pageless]) {
       const { subject, text, html } = render(template, language, channel, toldIn(language, known, link));
       const all = [subject, text, html].filter((part) => part !== undefined).join("\n");
       if (/undefined|null|NaN|\[object|\$\{|Invalid| {2}|\s[.,]|\.\.|\(\)/.test(all))
@@ -111,7 +111,7 @@ t.test("values cannot break out of their channel", async (t) => {
     if (channel === "SMS" && smsParts(text) > 3) t.fail(`${what} takes ${smsParts(text)} parts`);
   }
   const { text } = render("magic-link", "en", "WHATSAPP", toldIn("en", facts, link));
-  t.match(text, "https://xenon.example/l/AbC%5FdEf-123%5F456%7E789", "a link keeps its meaning");
+  t.match(text, "?token=XN-AbC%5FdEf-123%5F456%7Exxx", "a link keeps its meaning");
   t.match(render("magic-link", "en", "SMS", toldIn("en", facts, link)).text, link);
 });
 
@@ -152,7 +152,7 @@ t.test("what there is to tell of a group", async (t) => {
     ["transport-updated", without("pickupAt"), /ride/],
     ["offer-withdrawn", facts, /has a room/],
     ["welcome", without("host"), /page/],
-    ["magic-link", without("sealedLink"), /link/],
+    ["magic-link", without("host"), /page/],
   ] as const;
   for (const [template, known, why] of table) t.match(untellable(template, known), why, template);
 });

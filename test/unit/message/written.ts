@@ -15,7 +15,7 @@ export const sealKey = Buffer.alloc(32, 7);
 export const messageId = "XN-01KAMVW9G0MESSAGEMESSAGE00";
 const subCaseId = "XN-01KAMVW9G0ABCDEFGHJKMNPQRS";
 const caseId = "XN-01KAMVW9G0CASECASECASECASE";
-const reference = `${subCaseId}.offer-notice.1`;
+export const reference = `${subCaseId}.offer-notice.1`;
 export const rules = messages(
   {
     stepDeadlineMs: 30_000,
@@ -126,7 +126,7 @@ export const calls = (n: number, vendor = "sendwell") => ({
 export const event = (what: string, channel: Channel) => ({
   to: "internal" as const,
   type: `notification.${what}`,
-  id: messageId,
+  id: subCaseId,
   data: { channel, recipient: attempt(channel).recipient },
 });
 export const answered = (outcome: string, more: object = {}) => ({

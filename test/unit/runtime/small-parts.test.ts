@@ -1,4 +1,5 @@
 // Tables for the runtime's small parts: ids that follow from their cause, cursors, the keyed queue, kill points, delays.
+// In a process of its own: an id is never before those made earlier, by whatever clock.
 import t from "tap";
 import { causedId, derivedId, freshId, freshSecret, mintTraceparent } from "../../../actors/runtime/clock.ts";
 import { faultsOf, type KillPoint } from "../../../actors/runtime/faults.ts";

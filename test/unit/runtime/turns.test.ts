@@ -1,4 +1,5 @@
 // Messages are taken up in turn: at once while the process keeps up, held back while somebody waits for an answer, never for good.
+// In a process of its own: it puts something in the place of what everybody calls.
 import t from "tap";
 import { answering, takeTurn } from "../../../streams/turns.ts";
 

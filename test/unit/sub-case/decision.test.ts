@@ -1,8 +1,9 @@
 // The passenger's decision as tables: what may be accepted and declined, and the rollback that follows a decline.
 import t from "tap";
+import type { Outgoing } from "../../../actors/runtime/decider.ts";
 import { urn } from "../../../schemas/urn.ts";
 import type { VendorVerb } from "../../../schemas/vendor-call.ts";
-import { alike, evening, eventsOf, givenOf, received, secondsLater } from "../../harness/given.ts";
+import { alike, evening, eventsOf, givenOf, type Like, received, secondsLater } from "../../harness/given.ts";
 import {
   accept,
   announced,
@@ -89,6 +90,17 @@ t.test("the passenger's decision", async (t) => {
     card: { status: "CANCELLED" },
     ride: { status: "cancelled" },
   });
+  const ended = (result: Like<Outgoing>) => [completed("DONE"), started, completed("DONE"), result, started];
+  const voided = {
+    to: "public",
+    type: "voucher.amended",
+    data: { status: "VOID", groupId: "K7QX2M" },
+  } as const;
+  given(...eventsOf(rules, rollingBack, answer("cancel-ride")))
+    .when(answer("cancel-card"))
+    .sends(...ended(voided), calls("stayhub", "cancel", "room.1.1"));
+  const spared = { type: "subcase.released", data: { at: evening, cause: "LOCAL_RESIDENT" } } as const;
+  t.strictSame(rules.outgoing(spared, stateOf(declined)), [], "what is void already is not told again");
   given(...eventsOf(rules, rollingBack, ...done("cancel-ride", "cancel-card")))
     .when(answer("cancel"))
     .then({ type: "subcase.step-completed" }, { type: "subcase.rolled-back" })

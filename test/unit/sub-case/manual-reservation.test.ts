@@ -209,6 +209,7 @@ t.test("giving it up: no vendor is asked, a person is", async (t) => {
       completed("DONE"),
       started,
       completed("DONE"),
+      { to: "public", type: "voucher.amended", data: { status: "VOID" } },
       started,
       completed("DONE"),
       review("BOOKING_FAILED", "manual-cancellation", { occurrence: `${subCaseId}.room.1.1` }),

@@ -1,7 +1,6 @@
 // The rules of subscriptions and of deliveries, with the schedule that these follow: all pure.
 import t, { type Test } from "tap";
 import type { Received } from "../../../actors/runtime/decider.ts";
-import type { ActorContext, CommandFunction } from "../../../actors/runtime/host.ts";
 import {
   decideDelivery,
   decideSubscription,
@@ -11,7 +10,6 @@ import {
 } from "../../../actors/webhook/decide.ts";
 import { messageOf } from "../../../actors/webhook/message.ts";
 import { attemptsMax, retryDelaysMs } from "../../../actors/webhook/schedule.ts";
-import { webhookActor } from "../../../actors/webhook/service.ts";
 import {
   type CallResult,
   type DeliveryEvent,
@@ -22,7 +20,6 @@ import {
   type SubscriptionState,
 } from "../../../actors/webhook/state.ts";
 import { alertChannelView, subscriptionAudit, subscriptionView } from "../../../actors/webhook/view.ts";
-import type { Command } from "../../../schemas/command.ts";
 import { systemPrincipal } from "../../../schemas/command.ts";
 import { Problem, type ProblemCode } from "../../../schemas/problems.ts";
 import { dayMs, event, later, now } from "./offer-ready.ts";
@@ -382,19 +379,3 @@ t.test(
     t.match(decide(state, stopped), [{ type: "subscription.paused" }], "a person may");
   },
 );
-
-t.test("a secret is told only by the command that has stored it", async (t) => {
-  let kept: object | null = null;
-  const documents = { tenant: () => ({ collection: () => ({ findOne: async () => kept }) }) };
-  const context = { config: { sealKey: Buffer.alloc(32, 7) }, documents } as unknown as ActorContext;
-  const put = webhookActor(context).commands?.["put-alert-channel"] as CommandFunction;
-  const stores = async (_: string, each: Command) => {
-    const [change] = decideSubscription({ allowLoopback: false })(undefined, { ...each, now });
-    kept = { schemaVersion: 1, ...evolveSubscription(undefined, change as SubscriptionEvent) };
-    return { ok: null };
-  };
-  const move = command("put-alert-channel", { url: input.url, rotateSecret: true });
-  t.match(await put(move, stores as never), { ok: { secret: String } });
-  const repeats = async () => ({ ok: null, repeated: true });
-  t.match(await put(move, repeats as never), { ok: { secret: undefined, host: "partner.example" } });
-});

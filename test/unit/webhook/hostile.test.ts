@@ -1,5 +1,6 @@
 // Receivers that mean harm, as bytes on real sockets: each attempt at one ends in its time, holds neither memory nor connection, and is
 // a failure wherever the contract's 2xx answer is not complete.
+// In a process of its own: it measures memory.
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
