@@ -76,6 +76,8 @@ export interface VendorView {
   changedAt: string;
   /** Between two reconciliations; absent: the service's default. */
   reconcileMinutes?: number;
+  /** From each process; absent: as many as there are. */
+  callsPerSecond?: number;
 }
 
 /** The data of `sub-case.record-stay`: what a hotel tells of a booking after it was made. */

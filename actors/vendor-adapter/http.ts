@@ -2,6 +2,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import type { Static, TSchema } from "typebox";
 import { quicklyCompiled, withFormats } from "../../schemas/formats.ts";
+import { Pace } from "../runtime/pace.ts";
 import { masked } from "./masking.ts";
 import type {
   CallContext,
@@ -22,6 +23,8 @@ export interface VendorOptions {
   timeoutMs: number;
   /** A larger answer counts as malformed; default 8 MiB. */
   answerBytesMax?: number;
+  /** That the vendor allows us, from this process; undefined: as many as there are. */
+  callsPerSecond?: number;
 }
 
 export interface VendorCall<Body, Problem> {
@@ -109,9 +112,11 @@ const retryAfterMs = (headers: Headers): number | undefined => {
 
 export class VendorHttp {
   readonly #options: VendorOptions;
+  readonly #pace: Pace | undefined;
 
   constructor(options: VendorOptions) {
     this.#options = options;
+    this.#pace = options.callsPerSecond === undefined ? undefined : new Pace(options.callsPerSecond);
   }
 
   /** Never throws for what a vendor or the network does; what taught nothing is unavailable, as asking again does no harm. */
@@ -142,7 +147,15 @@ export class VendorHttp {
     { traceparent, signal }: CallContext,
     headers: Record<string, string>,
   ): Promise<VendorAnswer<Body, Problem> | Refused | Unavailable | Unknown> {
-    const timeout = AbortSignal.timeout(this.#options.timeoutMs);
+    const { timeoutMs } = this.#options;
+    if (this.#pace !== undefined && !(await this.#pace.turn(timeoutMs)))
+      return {
+        outcome: "unavailable",
+        detail: "more calls wait than the vendor allows",
+        retryAfterMs: timeoutMs,
+      };
+    if (signal?.aborted) return { outcome: "unavailable", detail: "its turn came too late" };
+    const timeout = AbortSignal.timeout(timeoutMs);
     const hasBody = call.body !== undefined;
     try {
       const response = await fetch(this.#options.baseUrl + call.path, {

@@ -17,6 +17,7 @@ import { RoomLink } from "./adapters/roomlink.ts";
 import { SendWell } from "./adapters/sendwell.ts";
 import { Smtp } from "./adapters/smtp.ts";
 import { StayHub } from "./adapters/stayhub.ts";
+import { behindCircuit } from "./circuit.ts";
 import type { VendorOptions } from "./http.ts";
 import type { HotelPort, MessagePort, PaymentPort, TransportPort } from "./ports.ts";
 
@@ -47,6 +48,7 @@ export interface VendorDocument {
   /** Sealed. */
   apiKey: string;
   reconcileMinutes?: number;
+  callsPerSecond?: number;
   changedAt: Date;
 }
 
@@ -58,10 +60,11 @@ export const instanceOf = (
   document: VendorDocument,
   { sealKey, timeoutMs }: { sealKey: Buffer; timeoutMs: number },
 ): Instance => {
-  const { _id: name, dialect, baseUrl, reconcileMinutes } = document;
+  const { _id: name, dialect, baseUrl, reconcileMinutes, callsPerSecond } = document;
   const make = dialects[dialect];
   if (make === undefined) throw new Error(`vendor ${name} speaks an unknown dialect`);
-  const instance = make(name, { baseUrl, apiKey: unseal(sealKey, document.apiKey), timeoutMs });
+  const options = { baseUrl, apiKey: unseal(sealKey, document.apiKey), timeoutMs };
+  const instance = make(name, { ...options, ...(callsPerSecond !== undefined && { callsPerSecond }) });
   return reconcileMinutes === undefined ? instance : { ...instance, reconcileMinutes };
 };
 
@@ -73,6 +76,8 @@ export interface PutVendor {
   apiKey: string;
   /** Of a hotel or payment vendor: 5–60, between two reconciliations (contract, "Vendor reconciliation polling"). */
   reconcileMinutes?: number;
+  /** 1–10,000, from each process; absent: as many as there are. */
+  callsPerSecond?: number;
 }
 
 const vendorName = /^[a-z][a-z0-9-]{0,30}$/;
@@ -93,10 +98,16 @@ export const openInstances = async (
   onVendor: (tenant: string, vendor: string) => void,
 ): Promise<Instances> => {
   const byTenant = new Map<string, Map<string, Instance>>();
+  const circuits = new Map<string, () => void>();
   const learn = (key: string, document: VendorDocument): void => {
     const [tenant] = key.split(".") as [string];
     const { sealKey, VENDOR_TIMEOUT_MS: timeoutMs } = context.config;
-    add(tenant, instanceOf(document, { sealKey, timeoutMs }));
+    const instance = instanceOf(document, { sealKey, timeoutMs });
+    const log = context.log.child({ tenant });
+    const { port, shutdown } = behindCircuit<object>(instance.name, instance.port, log);
+    circuits.get(key)?.();
+    circuits.set(key, shutdown);
+    add(tenant, { ...instance, port } as Instance);
   };
   const add = (tenant: string, instance: Instance): void => {
     const known = byTenant.get(tenant) ?? new Map<string, Instance>();
@@ -132,6 +143,7 @@ export const openInstances = async (
     close: () => {
       forget();
       bucket.close();
+      for (const shutdown of circuits.values()) shutdown();
     },
   };
 };
@@ -142,7 +154,7 @@ const putVendor = async (
   bucket: Bucket<VendorDocument>,
   command: Command,
 ): Promise<void> => {
-  const { name, dialect, baseUrl, apiKey, reconcileMinutes } = command.data as PutVendor;
+  const { name, dialect, baseUrl, apiKey, reconcileMinutes, callsPerSecond } = command.data as PutVendor;
   if (!vendorName.test(name) || taken.has(name)) {
     const rule = `A vendor's name is lower case letters, digits and dashes, and not ${[...taken].join(", ")}.`;
     throw new Problem("validation/body", rule, {
@@ -168,6 +180,11 @@ const putVendor = async (
       errors: [{ pointer: "/reconcileMinutes", detail: "not a whole number from 5 to 60" }],
     });
   }
+  if (callsPerSecond !== undefined && !isRate(callsPerSecond)) {
+    throw new Problem("validation/body", "A vendor is called 1 to 10,000 times a second.", {
+      errors: [{ pointer: "/callsPerSecond", detail: "not a whole number from 1 to 10,000" }],
+    });
+  }
   const sealed = seal(context.config.sealKey, apiKey);
   const document = {
     dialect,
@@ -175,14 +192,21 @@ const putVendor = async (
     apiKey: sealed,
     changedAt: context.clock.now(),
     ...(reconcileMinutes !== undefined && { reconcileMinutes }),
+    ...(callsPerSecond !== undefined && { callsPerSecond }),
   };
-  const unset = reconcileMinutes === undefined ? { $unset: { reconcileMinutes: "" } } : {};
+  const absent = {
+    ...(reconcileMinutes === undefined && { reconcileMinutes: "" }),
+    ...(callsPerSecond === undefined && { callsPerSecond: "" }),
+  };
+  const unset = Object.keys(absent).length > 0 ? { $unset: absent } : {};
   await context.documents
     .tenant(command.tenant)
     .collection<Document>("vendors")
     .updateOne({ _id: name as never }, { $set: document, ...unset }, { upsert: true });
   await bucket.put(`${command.tenant}.${name}`, { _id: name, ...document });
 };
+
+const isRate = (calls: number): boolean => Number.isInteger(calls) && calls >= 1 && calls <= 10_000;
 
 const isInterval = (minutes: number): boolean => Number.isInteger(minutes) && minutes >= 5 && minutes <= 60;
 
@@ -194,11 +218,12 @@ export const listVendors = async (context: ActorContext, tenant: string): Promis
     .find({}, { projection: { apiKey: 0 } })
     .sort({ _id: 1 })
     .toArray();
-  return found.map(({ _id, dialect, baseUrl, changedAt, reconcileMinutes }) => ({
+  return found.map(({ _id, dialect, baseUrl, changedAt, reconcileMinutes, callsPerSecond }) => ({
     name: _id,
     dialect,
     baseUrl,
     changedAt: changedAt.toISOString(),
     ...(reconcileMinutes !== undefined && { reconcileMinutes }),
+    ...(callsPerSecond !== undefined && { callsPerSecond }),
   }));
 };

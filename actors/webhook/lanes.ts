@@ -5,10 +5,10 @@ import { type Consuming, consume } from "../../streams/consume.ts";
 import { internalSubject, typeFilter } from "../../streams/subjects.ts";
 import { causedId, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
+import { Pace } from "../runtime/pace.ts";
 import { systemCommand } from "../runtime/send.ts";
 import { attemptAgain, attemptFirst, type Recipient, recipientOf, typesOf } from "./attempt.ts";
 import type { Sender } from "./effects.ts";
-import { Pace } from "./pace.ts";
 import { allSubscriptions, loadSubscription, type Subscription } from "./queries.ts";
 import { Reconciling } from "./reconciling.ts";
 

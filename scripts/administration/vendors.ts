@@ -7,7 +7,7 @@ import { table } from "./table.ts";
 export const vendorSubcommands: Record<string, Subcommand> = {
   "vendor put": {
     usage:
-      "vendor put --airline XN --name stayhub --dialect stayhub --base-url <url> --api-key-file <file> [--reconcile-minutes 15]",
+      "vendor put --airline XN --name stayhub --dialect stayhub --base-url <url> --api-key-file <file> [--reconcile-minutes 15] [--calls-per-second 20]",
     summary: "configures a vendor, or changes it; running processes take it over at once",
     options: {
       airline: { type: "string" },
@@ -16,6 +16,7 @@ export const vendorSubcommands: Record<string, Subcommand> = {
       "base-url": { type: "string" },
       "api-key-file": { type: "string" },
       "reconcile-minutes": { type: "string" },
+      "calls-per-second": { type: "string" },
     },
     async run(values, _, reach) {
       const client = await reach.client();
@@ -27,6 +28,9 @@ export const vendorSubcommands: Record<string, Subcommand> = {
         apiKey: readFileSync(needed(values, "api-key-file"), "utf8").trim(),
         ...(values["reconcile-minutes"] !== undefined && {
           reconcileMinutes: Number(values["reconcile-minutes"]),
+        }),
+        ...(values["calls-per-second"] !== undefined && {
+          callsPerSecond: Number(values["calls-per-second"]),
         }),
       };
       await client.command("vendor-adapter.put-vendor", { tenant: airlineOf(values), data });
@@ -42,14 +46,16 @@ export const vendorSubcommands: Record<string, Subcommand> = {
       const vendors = await client.query<VendorView[]>("vendor-adapter.vendors", {
         tenant: airlineOf(values),
       });
-      const rows = vendors.map(({ name, dialect, baseUrl, changedAt, reconcileMinutes }) => [
+      const rows = vendors.map(({ name, dialect, baseUrl, changedAt, reconcileMinutes, callsPerSecond }) => [
         name,
         dialect,
         baseUrl,
         reconcileMinutes === undefined ? "default" : `${reconcileMinutes} min`,
+        callsPerSecond === undefined ? "any" : String(callsPerSecond),
         changedAt,
       ]);
-      return { json: vendors, text: table(["NAME", "DIALECT", "BASE URL", "RECONCILED", "CHANGED"], rows) };
+      const columns = ["NAME", "DIALECT", "BASE URL", "RECONCILED", "CALLS/S", "CHANGED"];
+      return { json: vendors, text: table(columns, rows) };
     },
   },
 };

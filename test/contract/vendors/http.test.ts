@@ -100,3 +100,19 @@ t.test("giving up: a write under way is in doubt; a request that cannot be made 
   t.match(await pending, { outcome: "in-doubt" });
   await t.rejects(http.write(call, "no\nheader", context), TypeError);
 });
+
+t.test("more calls than the vendor allows are not made when their turn is too far away", async (t) => {
+  const { baseUrl, received } = await serve(t, answer("200 OK", '{"id":1}'));
+  const http = new VendorHttp({ baseUrl, apiKey: "", timeoutMs: 900, callsPerSecond: 1 });
+  const [first, second] = await Promise.all([
+    http.write(call, "XN-1", context),
+    http.write(call, "XN-2", context),
+  ]);
+  t.equal(first.outcome, "success", JSON.stringify(first));
+  t.match(
+    second,
+    { outcome: "unavailable", detail: /more calls wait/, retryAfterMs: 900 },
+    "surely not done",
+  );
+  t.notMatch(received(), /XN-2/);
+});

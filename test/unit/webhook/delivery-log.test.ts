@@ -1,5 +1,6 @@
 // How the delivery log is searched and seen, and the pace of deliveries: pure.
 import t from "tap";
+import { Pace } from "../../../actors/runtime/pace.ts";
 import { deliveryIdOf } from "../../../actors/webhook/attempt.ts";
 import {
   deliveryLogIndexes,
@@ -7,7 +8,6 @@ import {
   filterOf,
   indexFor,
 } from "../../../actors/webhook/delivery-log.ts";
-import { Pace } from "../../../actors/webhook/pace.ts";
 import type { DeliveryState } from "../../../actors/webhook/state.ts";
 import { event, later, now } from "./offer-ready.ts";
 

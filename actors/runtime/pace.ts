@@ -1,4 +1,4 @@
-/** Owns how fast one subscription is sent to by this process: a steady rate, with a second's worth at once. */
+/** Owns how fast this process may go at something: a steady rate, with a second's worth at once. */
 import { setTimeout as delay } from "node:timers/promises";
 
 const secondMs = 1000;
@@ -20,9 +20,15 @@ export class Pace {
     return Math.max(0, turnMs - nowMs);
   }
 
-  /** Resolves when its turn has come. */
-  async turn(): Promise<void> {
-    const waitMs = this.take(performance.now());
+  /**
+   * Resolves when its turn has come.
+   * @param patienceMs a turn that is further away is not taken. @returns false: it is
+   */
+  async turn(patienceMs = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const nowMs = performance.now();
+    if (this.#dueMs - nowMs > patienceMs) return false;
+    const waitMs = this.take(nowMs);
     if (waitMs > 0) await delay(waitMs);
+    return true;
   }
 }
