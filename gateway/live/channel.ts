@@ -256,12 +256,12 @@ class OpenChannel implements Channel {
     inTurn("unsubscribe", (payload) => requests.unsubscribe(session, payload));
     inTurn("authenticate", (payload) => requests.authenticate(session, payload));
     if (admitted.resumed && !admitted.complete) session.inTurn(() => this.#keep(session));
+    // Between its admission and this, others have had their turn.
+    this.#endIfWithdrawn(session);
     session.begin(admitted).catch((error) => {
       this.#parts.log.error({ err: error }, "a live session could not begin");
       session.wire.end(1011, "try again");
     });
-    // Between its admission and this, others have had their turn.
-    this.#endIfWithdrawn(session);
   }
 
   async #answer(

@@ -136,6 +136,7 @@ export class Session {
       // In the meantime more has happened.
       if (!hasWaited) break;
     }
+    if (this.#closed) return;
     this.#upToDate = true;
     this.#hear(topicOf.all);
     for (const { room } of this.joined) this.#enter(room);
