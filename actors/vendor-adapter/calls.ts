@@ -1,7 +1,7 @@
 /** Owns one call for another actor: a doubtful one is looked up first, then the port is asked, and the outcome put into an answer. */
 import type { VendorAnswer, VendorCall, VendorVerb } from "../../schemas/vendor-call.ts";
 import type { Money } from "../../schemas/vocabulary.ts";
-import type { Instance } from "./instances.ts";
+import type { Instance } from "./dialects.ts";
 import {
   bookedStates,
   type CallContext,

@@ -19,6 +19,10 @@ export interface VendorOptions {
   /** Without a trailing slash. */
   baseUrl: string;
   apiKey: string;
+  /** Of a dialect that has a second one. */
+  apiSecret?: string;
+  /** As the dialect names them. */
+  account?: Readonly<Record<string, string>>;
   /** Per call: connecting, sending and reading the whole answer. */
   timeoutMs: number;
   /** A larger answer counts as malformed; default 8 MiB. */

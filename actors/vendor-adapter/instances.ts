@@ -1,52 +1,28 @@
 /** Owns which vendors an airline works with: one configured instance each, its credentials sealed, known to every process. */
-import type { Document } from "mongodb";
 import pLimit from "p-limit";
 import type { Command } from "../../schemas/command.ts";
 import { directVendor } from "../../schemas/contract.ts";
-import { drillVendor } from "../../schemas/drill.ts";
-import { Problem } from "../../schemas/problems.ts";
-import { byHandVendor } from "../../schemas/reservation.ts";
 import { smtpVendor, type VendorKind, type VendorView } from "../../schemas/vendor-call.ts";
 import { type Bucket, watchBucket } from "../../streams/bucket.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { seal, unseal } from "../runtime/seal.ts";
-import { CardWorks } from "./adapters/cardworks.ts";
 import { Direct } from "./adapters/direct.ts";
-import { RideFleet } from "./adapters/ridefleet.ts";
-import { RoomLink } from "./adapters/roomlink.ts";
-import { SendWell } from "./adapters/sendwell.ts";
 import { Smtp } from "./adapters/smtp.ts";
-import { StayHub } from "./adapters/stayhub.ts";
 import { behindCircuit } from "./circuit.ts";
-import type { VendorOptions } from "./http.ts";
-import type { HotelPort, MessagePort, PaymentPort, TransportPort } from "./ports.ts";
-
-export type Instance = (
-  | { name: string; kind: "hotel"; port: HotelPort }
-  | { name: string; kind: "payment"; port: PaymentPort }
-  | { name: string; kind: "transport"; port: TransportPort }
-  | { name: string; kind: "message"; port: MessagePort }
-) & {
-  /** Minutes between two reconciliations; absent: the configured default. */
-  reconcileMinutes?: number;
-};
-
-/** How each dialect that we speak makes an instance. */
-const dialects: Readonly<Record<string, (name: string, options: VendorOptions) => Instance>> = {
-  stayhub: (name, options) => ({ name, kind: "hotel", port: new StayHub(name, options) }),
-  roomlink: (name, options) => ({ name, kind: "hotel", port: new RoomLink(name, options) }),
-  cardworks: (name, options) => ({ name, kind: "payment", port: new CardWorks(options) }),
-  ridefleet: (name, options) => ({ name, kind: "transport", port: new RideFleet(options) }),
-  sendwell: (name, options) => ({ name, kind: "message", port: new SendWell(options) }),
-};
+import { dialects, type Instance } from "./dialects.ts";
+import { checkedVendor, type PutVendor } from "./put-vendor.ts";
 
 /** In the airline's `vendors`. */
 export interface VendorDocument {
   _id: string;
   dialect: string;
   baseUrl: string;
-  /** Sealed. */
+  /** Sealed, as the other secrets. */
   apiKey: string;
+  apiSecret?: string;
+  /** What the vendor signs with that it sends us. */
+  webhookSecret?: string;
+  account?: Readonly<Record<string, string>>;
   reconcileMinutes?: number;
   callsPerSecond?: number;
   changedAt: Date;
@@ -60,29 +36,19 @@ export const instanceOf = (
   document: VendorDocument,
   { sealKey, timeoutMs }: { sealKey: Buffer; timeoutMs: number },
 ): Instance => {
-  const { _id: name, dialect, baseUrl, reconcileMinutes, callsPerSecond } = document;
-  const make = dialects[dialect];
-  if (make === undefined) throw new Error(`vendor ${name} speaks an unknown dialect`);
-  const options = { baseUrl, apiKey: unseal(sealKey, document.apiKey), timeoutMs };
-  const instance = make(name, { ...options, ...(callsPerSecond !== undefined && { callsPerSecond }) });
+  const { _id: name, baseUrl, account = {}, reconcileMinutes, callsPerSecond } = document;
+  const dialect = dialects[document.dialect];
+  if (dialect === undefined) throw new Error(`vendor ${name} speaks an unknown dialect`);
+  const instance = dialect.make(name, {
+    baseUrl,
+    apiKey: unseal(sealKey, document.apiKey),
+    ...(document.apiSecret !== undefined && { apiSecret: unseal(sealKey, document.apiSecret) }),
+    account,
+    timeoutMs,
+    ...(callsPerSecond !== undefined && { callsPerSecond }),
+  });
   return reconcileMinutes === undefined ? instance : { ...instance, reconcileMinutes };
 };
-
-export interface PutVendor {
-  /** Part of subjects: lower case letters, digits and dashes. */
-  name: string;
-  dialect: string;
-  baseUrl: string;
-  apiKey: string;
-  /** Of a hotel or payment vendor: 5–60, between two reconciliations (contract, "Vendor reconciliation polling"). */
-  reconcileMinutes?: number;
-  /** 1–10,000, from each process; absent: as many as there are. */
-  callsPerSecond?: number;
-}
-
-const vendorName = /^[a-z][a-z0-9-]{0,30}$/;
-/** The last would be this actor's own subject. */
-const taken: ReadonlySet<string> = new Set([directVendor, byHandVendor, drillVendor, smtpVendor, "adapter"]);
 
 export interface Instances {
   /** The airline's vendors; its own contracts are one of them, configured or not. */
@@ -154,68 +120,24 @@ const putVendor = async (
   bucket: Bucket<VendorDocument>,
   command: Command,
 ): Promise<void> => {
-  const { name, dialect, baseUrl, apiKey, reconcileMinutes, callsPerSecond } = command.data as PutVendor;
-  if (!vendorName.test(name) || taken.has(name)) {
-    const rule = `A vendor's name is lower case letters, digits and dashes, and not ${[...taken].join(", ")}.`;
-    throw new Problem("validation/body", rule, {
-      errors: [{ pointer: "/name", detail: "not a vendor name" }],
-    });
-  }
-  if (!Object.hasOwn(dialects, dialect)) {
-    throw new Problem("validation/body", `Known dialects are ${Object.keys(dialects).join(", ")}.`, {
-      errors: [{ pointer: "/dialect", detail: "not a known dialect" }],
-    });
-  }
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-    throw new Problem(
-      "validation/body",
-      "A key is sent in a header: printable ASCII, no blanks or line ends.",
-      {
-        errors: [{ pointer: "/apiKey", detail: "not a key that can be sent" }],
-      },
-    );
-  }
-  if (reconcileMinutes !== undefined && !isInterval(reconcileMinutes)) {
-    throw new Problem("validation/body", "A vendor is reconciled with every 5 to 60 minutes.", {
-      errors: [{ pointer: "/reconcileMinutes", detail: "not a whole number from 5 to 60" }],
-    });
-  }
-  if (callsPerSecond !== undefined && !isRate(callsPerSecond)) {
-    throw new Problem("validation/body", "A vendor is called 1 to 10,000 times a second.", {
-      errors: [{ pointer: "/callsPerSecond", detail: "not a whole number from 1 to 10,000" }],
-    });
-  }
-  const sealed = seal(context.config.sealKey, apiKey);
-  const document = {
-    dialect,
-    baseUrl: baseUrl.replace(/\/+$/, ""),
-    apiKey: sealed,
-    changedAt: context.clock.now(),
-    ...(reconcileMinutes !== undefined && { reconcileMinutes }),
-    ...(callsPerSecond !== undefined && { callsPerSecond }),
-  };
-  const absent = {
-    ...(reconcileMinutes === undefined && { reconcileMinutes: "" }),
-    ...(callsPerSecond === undefined && { callsPerSecond: "" }),
-  };
-  const unset = Object.keys(absent).length > 0 ? { $unset: absent } : {};
+  const { name, secrets, settings } = checkedVendor(command.data as PutVendor);
+  const sealed = Object.fromEntries(
+    Object.entries(secrets).map(([member, secret]) => [member, seal(context.config.sealKey, secret)]),
+  ) as Pick<VendorDocument, keyof typeof secrets>;
+  const document = { ...settings, ...sealed, changedAt: context.clock.now() };
   await context.documents
     .tenant(command.tenant)
-    .collection<Document>("vendors")
-    .updateOne({ _id: name as never }, { $set: document, ...unset }, { upsert: true });
+    .collection<VendorDocument>("vendors")
+    .replaceOne({ _id: name }, document, { upsert: true });
   await bucket.put(`${command.tenant}.${name}`, { _id: name, ...document });
 };
-
-const isRate = (calls: number): boolean => Number.isInteger(calls) && calls >= 1 && calls <= 10_000;
-
-const isInterval = (minutes: number): boolean => Number.isInteger(minutes) && minutes >= 5 && minutes <= 60;
 
 /** By name; an airline has some dozens at most. */
 export const listVendors = async (context: ActorContext, tenant: string): Promise<VendorView[]> => {
   const found = await context.documents
     .tenant(tenant)
     .collection<VendorDocument>("vendors")
-    .find({}, { projection: { apiKey: 0 } })
+    .find({}, { projection: { apiKey: 0, apiSecret: 0, webhookSecret: 0 } })
     .sort({ _id: 1 })
     .toArray();
   return found.map(({ _id, dialect, baseUrl, changedAt, reconcileMinutes, callsPerSecond }) => ({

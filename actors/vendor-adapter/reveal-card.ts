@@ -2,7 +2,7 @@
 import type { Query } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { CardRevealView } from "../../schemas/wallet.ts";
-import type { Instance } from "./instances.ts";
+import type { Instance } from "./dialects.ts";
 
 /** A person waits for it. */
 const answerMsMax = 3000;

@@ -4,10 +4,23 @@ import type { VendorView } from "../../schemas/vendor-call.ts";
 import { airlineOf, needed, type Subcommand } from "./subcommand.ts";
 import { table } from "./table.ts";
 
+const secretIn = (file: string): string => readFileSync(file, "utf8").trim();
+
+/** @throws Error for one that is not `name=value` */
+const accountOf = (settings: unknown): Record<string, string> =>
+  Object.fromEntries(
+    [settings].flat().map((setting) => {
+      const [, name, value] = /^([^=]+)=(.+)$/s.exec(String(setting)) ?? [];
+      if (name === undefined || value === undefined)
+        throw new Error(`--account ${setting}: write it as <name>=<value>`);
+      return [name, value];
+    }),
+  );
+
 export const vendorSubcommands: Record<string, Subcommand> = {
   "vendor put": {
     usage:
-      "vendor put --airline XN --name stayhub --dialect stayhub --base-url <url> --api-key-file <file> [--reconcile-minutes 15] [--calls-per-second 20]",
+      "vendor put --airline XN --name stayhub --dialect stayhub --base-url <url> --api-key-file <file> [--api-secret-file <file>] [--webhook-secret-file <file>] [--account sender=+15005550006 …] [--reconcile-minutes 15] [--calls-per-second 20]",
     summary: "configures a vendor, or changes it; running processes take it over at once",
     options: {
       airline: { type: "string" },
@@ -15,6 +28,9 @@ export const vendorSubcommands: Record<string, Subcommand> = {
       dialect: { type: "string" },
       "base-url": { type: "string" },
       "api-key-file": { type: "string" },
+      "api-secret-file": { type: "string" },
+      "webhook-secret-file": { type: "string" },
+      account: { type: "string", multiple: true },
       "reconcile-minutes": { type: "string" },
       "calls-per-second": { type: "string" },
     },
@@ -25,7 +41,14 @@ export const vendorSubcommands: Record<string, Subcommand> = {
         name,
         dialect: needed(values, "dialect"),
         baseUrl: needed(values, "base-url"),
-        apiKey: readFileSync(needed(values, "api-key-file"), "utf8").trim(),
+        apiKey: secretIn(needed(values, "api-key-file")),
+        ...(values["api-secret-file"] !== undefined && {
+          apiSecret: secretIn(String(values["api-secret-file"])),
+        }),
+        ...(values["webhook-secret-file"] !== undefined && {
+          webhookSecret: secretIn(String(values["webhook-secret-file"])),
+        }),
+        ...(values.account !== undefined && { account: accountOf(values.account) }),
         ...(values["reconcile-minutes"] !== undefined && {
           reconcileMinutes: Number(values["reconcile-minutes"]),
         }),

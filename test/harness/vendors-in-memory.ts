@@ -1,5 +1,5 @@
 // Vendors of every kind in this process: what a call comes to is the test's choice, what the vendor then holds is kept by reference.
-import type { Instance } from "../../actors/vendor-adapter/instances.ts";
+import type { Instance } from "../../actors/vendor-adapter/dialects.ts";
 import type {
   HotelPort,
   LedgerEntry,

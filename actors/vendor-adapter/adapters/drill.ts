@@ -10,7 +10,7 @@ import { convertMinor } from "../../../schemas/exchange-rates.ts";
 import type { HotelOffer, HotelSearch } from "../../../schemas/hotel.ts";
 import type { VendorChoice, VendorKind, VendorVerb } from "../../../schemas/vendor-call.ts";
 import type { Money } from "../../../schemas/vocabulary.ts";
-import type { Instance } from "../instances.ts";
+import type { Instance } from "../dialects.ts";
 import type {
   Booking,
   Card,

@@ -4,7 +4,8 @@
  */
 import type { Db } from "mongodb";
 import { mintTraceparent } from "../../../actors/runtime/clock.ts";
-import { type Instance, instanceOf, type VendorDocument } from "../../../actors/vendor-adapter/instances.ts";
+import type { Instance } from "../../../actors/vendor-adapter/dialects.ts";
+import { instanceOf, type VendorDocument } from "../../../actors/vendor-adapter/instances.ts";
 import type { LedgerEntry, Reconciling } from "../../../actors/vendor-adapter/ports.ts";
 import { directVendor } from "../../../schemas/contract.ts";
 import { subCaseOf } from "../../../schemas/vendor-call.ts";
