@@ -9,7 +9,7 @@ import { type Sealed, seal, unseal } from "../runtime/seal.ts";
 import { type MessageSettings, messageCommands, messageDecider } from "./decide.ts";
 import { toldIn } from "./facts.ts";
 import { loginLink } from "./login-links.ts";
-import { contactIdOf, type OptOut } from "./preferences.ts";
+import { contactIdOf, type Preference } from "./preferences.ts";
 import { render } from "./render.ts";
 import {
   type Asked,
@@ -33,6 +33,7 @@ export const messageIndexes = [
   { name: "case", key: { caseId: 1, _id: -1 } },
   { name: "group", key: { caseId: 1, groupId: 1, _id: -1 } },
   { name: "link", key: { "attempts.link": 1 }, sparse: true },
+  { name: "contact", key: { "attempts.mark": 1, _id: -1 } },
   { name: "ttl", key: { endedAt: 1 }, expireAfterSeconds: keptSeconds },
 ] as const;
 
@@ -58,6 +59,7 @@ export const messages = (
     return reference === undefined ? undefined : { reference };
   },
   create: idOf,
+  opens: ({ name }) => name === "message.send",
   decide: messageDecider(wiring, idOf),
   evolve: evolveMessage,
   technical: technicalEvents,
@@ -121,13 +123,18 @@ const outgoing = (wiring: MessageWiring, event: MessageEvent, state: MessageStat
       const attempt = attemptAt(state, n);
       return [
         announced(state, `notification.${told}`, attempt),
-        ...(told === "opted-out" ? [optOut(state, attempt, at)] : []),
+        ...(told === "opted-out" ? [preference("message.opt-out", state, attempt, at)] : []),
+        ...(told === "opted-in" ? [preference("message.opt-in", state, attempt, at)] : []),
       ];
     }
-    case "attempt.failed":
+    case "attempt.failed": {
+      const { n, at, status, optedOut } = event.data;
+      const attempt = attemptAt(state, n);
       return [
-        announced(state, `notification.${event.data.status.toLowerCase()}`, attemptAt(state, event.data.n)),
+        announced(state, `notification.${status.toLowerCase()}`, attempt),
+        ...(optedOut ? [preference("message.opt-out", state, attempt, at)] : []),
       ];
+    }
     case "message.answered":
       return [answered(state, event.data.asked)];
     case "message.given-up":
@@ -201,9 +208,14 @@ const announced = (
   },
 });
 
-const optOut = ({ messageId }: MessageState, { mark, channel }: Attempt, at: Date): Outgoing => {
-  const data: OptOut = { channel, at: at.toISOString() };
-  return { to: "command", name: "message.opt-out", entity: contactIdOf(tenantOfId(messageId), mark), data };
+const preference = (
+  name: "message.opt-out" | "message.opt-in",
+  { messageId }: MessageState,
+  { mark, channel }: Attempt,
+  at: Date,
+): Outgoing => {
+  const data: Preference = { channel, at: at.toISOString() };
+  return { to: "command", name, entity: contactIdOf(tenantOfId(messageId), mark), data };
 };
 
 const answered = ({ outcome, attempts }: MessageState, asked: Asked): Outgoing => {

@@ -96,7 +96,8 @@ export interface Decider<State extends object, Event extends DomainEvent> {
   /** The filter that finds the entity when a command names none by id (a natural key with a unique index). */
   locate?(command: Command): Record<string, unknown> | undefined;
   /**
-   * A command that names its entity and nearly always finds none: it is tried as an insert before the document is asked for.
+   * A command that nearly always finds nothing: it is tried as an insert before the document is asked for. One that names no entity by id
+   * needs the unique index of `locate`.
    * Default: none is.
    */
   opens?(command: Command): boolean;

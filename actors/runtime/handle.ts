@@ -70,7 +70,7 @@ class Handling<State extends object, Event extends DomainEvent> {
   async #settle(commands: readonly Command[]): Promise<Fold<State, Event>> {
     const { tenant, entity, name } = commands[0] as Command;
     const remembered = this.#recent.take(tenant, entity);
-    const opens = entity !== "" && this.#options.decider.opens?.(commands[0] as Command) === true;
+    const opens = this.#options.decider.opens?.(commands[0] as Command) === true;
     if (remembered !== undefined || opens) {
       const fold = await this.#foldOn(commands, remembered);
       // That nothing is to do, or refused, has to be asked of the document: another process may have written.

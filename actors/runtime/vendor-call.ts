@@ -1,4 +1,5 @@
 /** Owns a call to a vendor that an entity waits for: when it is sent again, when it is in doubt, and when it is over. The rules are a saga's. */
+import { createHash } from "node:crypto";
 import type { VendorAnswer } from "../../schemas/vendor-call.ts";
 
 export interface PendingCall {
@@ -60,9 +61,11 @@ export const endOf = <C extends PendingCall>(
   const isOfThisTry =
     answer.tries === undefined || (answer.tries === call.tries && (answer.again ?? 0) === again);
   if (!isOfThisTry) return { end: "nothing" };
-  if (answer.outcome === "in-doubt") return { end: "later", call: postponed(call, now, true) };
+  const dueAt = new Date(now.getTime() + retryDelayMs(answer.reference, call.tries));
+  if (answer.outcome === "in-doubt")
+    return { end: "later", call: { ...call, doubt: true, postponed: true, dueAt } };
   if (answer.outcome === "unavailable" && (call.doubt || call.tries < triesMax))
-    return { end: "later", call: postponed(call, now, call.doubt) };
+    return { end: "later", call: { ...call, postponed: true, dueAt } };
   return {
     end: "refused",
     code: answer.code ?? "UNAVAILABLE",
@@ -70,10 +73,20 @@ export const endOf = <C extends PendingCall>(
   };
 };
 
-/** Waits 0.5 s, 1 s, 2 s … at most a minute. */
-const postponed = <C extends PendingCall>(call: C, now: Date, doubt: boolean): C => ({
-  ...call,
-  doubt,
-  postponed: true,
-  dueAt: new Date(now.getTime() + Math.min(500 * 2 ** (call.tries - 1), 60_000)),
-});
+const retryMsMin = 500;
+const retryMsMax = 60_000;
+/** Of the wait, at most so much is added: calls that one outage has failed don't come back all at once. */
+const jitterMax = 0.2;
+
+/**
+ * How long a call waits that could not be made, or is in doubt: 0.5 s, 1 s, 2 s … a minute, and up to a fifth more. Every call that is
+ * asked again has a reference that the vendor sees, or is looked up by first, so asking twice does nothing twice.
+ *
+ * @param reference the call's own; the same one waits alike in every try to decide it
+ * @param tries how often it has been sent, from 1
+ */
+export const retryDelayMs = (reference: string, tries: number): number => {
+  const plainMs = Math.min(retryMsMin * 2 ** (tries - 1), retryMsMax);
+  const draw = createHash("sha256").update(`${reference}:${tries}`).digest().readUInt32BE() / 0xffff_ffff;
+  return Math.round(plainMs * (1 + jitterMax * draw));
+};

@@ -5,6 +5,7 @@ import { typesFor } from "../../schemas/events.ts";
 import { idOf } from "../../schemas/urn.ts";
 import { alertTypes } from "../../schemas/webhook.ts";
 import { type Delivery, type Disposition, done } from "../../streams/consume.ts";
+import { duplicateWindowMs } from "../../streams/topology.ts";
 import { causedId, derivedId } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { unseal } from "../runtime/seal.ts";
@@ -82,14 +83,20 @@ const foreign: Disposition = {
   reason: "The event's subject and body name different airlines.",
 };
 
+/** Younger than this an event stands in its stream once: the server drops what is published again. */
+const isToldOnce = ({ occurred_at }: EventRecord, now: Date): boolean =>
+  now.getTime() - Date.parse(occurred_at) < duplicateWindowMs / 2;
+
 /**
  * An event of the subscription's consumer: the first attempt, unless a delivery of it is on record. What was given out
  * before the scopes were narrowed is not told any more.
+ * @param givenOutFirst nobody has had it before: with an event so young there is nothing to look for
  */
 export const attemptFirst = async (
   parts: AttemptParts,
   recipient: Recipient,
   delivery: Delivery,
+  givenOutFirst = false,
 ): Promise<Disposition> => {
   const event = delivery.json() as EventRecord;
   if (idOf(event.tenant) !== recipient.tenant) return foreign;
@@ -97,7 +104,8 @@ export const attemptFirst = async (
   if (recipient.kind === "alerts" && isPlayed(event)) return done;
   const deliveryId = deliveryIdOf(recipient, event);
   const documents = parts.documents.tenant(recipient.tenant);
-  if ((await loadDelivery(documents, deliveryId)) !== undefined) return done;
+  const isNew = givenOutFirst && isToldOnce(event, parts.clock.now());
+  if (!isNew && (await loadDelivery(documents, deliveryId)) !== undefined) return done;
   const message = messageOf(recipient.kind === "alerts" ? alertOf(event) : event);
   return postAndRecord(parts, recipient, deliveryId, message, {
     attempt: 1,

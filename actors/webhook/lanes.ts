@@ -1,7 +1,7 @@
 /** Owns which subscriptions this process sends for: one lane each, started, changed and stopped as their documents say. */
 import type { Logger } from "pino";
 import { idOf, urn } from "../../schemas/urn.ts";
-import { type Consuming, consume } from "../../streams/consume.ts";
+import { type Consuming, consume, type Delivery } from "../../streams/consume.ts";
 import { internalSubject, typeFilter } from "../../streams/subjects.ts";
 import { causedId, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
@@ -32,6 +32,8 @@ interface Lane {
   /** Something was attempted since the position was last noted. */
   moved: boolean;
   notedAt: Date;
+  /** The newest event that may have been attempted before: of what is behind it, the first hand-out is the first attempt. */
+  furthest: number;
 }
 
 const durableOf = (clientId: string): string => `hook_${clientId}`;
@@ -103,7 +105,8 @@ export class Lanes {
     const { streams, clock } = this.#context;
     const { recipient, filters } = as;
     const { clientId } = recipient;
-    const lane: Lane = { ...as, consuming: [], moved: false, notedAt: clock.now() };
+    const { state } = await streams.manager.streams.info(as.stream);
+    const lane: Lane = { ...as, consuming: [], moved: false, notedAt: clock.now(), furthest: state.last_seq };
     const parts = { ...this.#context, sender: this.#sender };
     const pace = new Pace(this.#context.config.WEBHOOK_RATE_PER_SECOND);
     const common = { owner: "webhook", ackWaitMs: this.#context.config.ACK_WAIT_MS, log: this.#log };
@@ -115,12 +118,14 @@ export class Lanes {
           stream: as.stream,
           durable: durableOf(clientId),
           filterSubjects: filters,
-          begin: await this.#beginOf(subscription),
+          begin: beginOf(subscription, state.last_seq),
           concurrency: firstAttemptsAtOnce,
           handle: async (delivery) => {
             lane.moved = true;
+            const isNew = isGivenOutFirst(lane, delivery);
+            lane.furthest = Math.max(lane.furthest, delivery.sequence);
             await pace.turn();
-            return attemptFirst(parts, lane.recipient, delivery);
+            return attemptFirst(parts, lane.recipient, delivery, isNew);
           },
         }),
       );
@@ -144,19 +149,6 @@ export class Lanes {
       throw error;
     }
     this.#log.info({ tenant: recipient.tenant, clientId }, "webhook lane open");
-  }
-
-  /**
-   * Where the durable begins when the server doesn't know it: at the registration, or behind the position kept in the
-   * document. A stream that is shorter than that position is another one, and is read from the registration on.
-   */
-  async #beginOf(subscription: Subscription): Promise<{ time: Date } | { afterSequence: number }> {
-    const { state } = subscription;
-    if (state.lastSequence === 0) return { time: state.createdAt };
-    const { state: stream } = await this.#context.streams.manager.streams.info(streamOf(subscription));
-    return stream.last_seq < state.lastSequence
-      ? { time: state.createdAt }
-      : { afterSequence: state.lastSequence };
   }
 
   /** Waits for attempts under way. Events stay in the stream, and their place with the durable consumer. */
@@ -214,6 +206,22 @@ export class Lanes {
     }
   }
 }
+
+/**
+ * Where the durable begins when the server doesn't know it: at the registration, or behind the position kept in the
+ * document. A stream that is shorter than that position is another one, and is read from the registration on.
+ */
+const beginOf = (
+  { state }: Subscription,
+  lastSequence: number,
+): { time: Date } | { afterSequence: number } =>
+  state.lastSequence === 0 || lastSequence < state.lastSequence
+    ? { time: state.createdAt }
+    : { afterSequence: state.lastSequence };
+
+/** Of an event behind the lane's opening and behind all that it has seen: a durable that the server has lost begins further back. */
+const isGivenOutFirst = ({ furthest }: Lane, { attempt, sequence }: Delivery): boolean =>
+  attempt === 1 && sequence > furthest;
 
 const streamOf = ({ state }: Subscription): Lane["stream"] =>
   state.kind === "alerts" ? "INTERNAL" : "EVENTS";

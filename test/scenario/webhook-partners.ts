@@ -184,12 +184,13 @@ export const tell = async (
   streams: Streams,
   type: string,
   data: Record<string, unknown> = {},
+  occurredAt = new Date(),
 ): Promise<EventRecord> => {
   const caseId = nextId();
   const event: EventRecord = {
     urn: `urn:event:${nextId()}`,
     type,
-    occurred_at: new Date().toISOString(),
+    occurred_at: occurredAt.toISOString(),
     tenant: `urn:airline:${tenant}`,
     case_urn: `urn:case:${caseId}`,
     correlation_urn: "urn:correlation:night",

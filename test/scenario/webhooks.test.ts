@@ -12,6 +12,7 @@ import { ensureDevelopmentKeys, keyFiles } from "../../scripts/supervisor/keys.t
 import { openStreams } from "../../streams/connection.ts";
 import { follow } from "../../streams/follow.ts";
 import { openTenantDirectory } from "../../streams/tenant-directory.ts";
+import { duplicateWindowMs } from "../../streams/topology.ts";
 import { startDocuments, startNatsServer, temporaryFolder } from "../harness/processes.ts";
 import {
   commandOf,
@@ -180,7 +181,8 @@ t.test("webhooks", async (t) => {
       // The only one with this scope, so that the crash is its own.
       await subscribe(two, "XN-twice", receiver.url, { scopes: ["vouchers.read"] });
       crashes = 1;
-      const event = await tell(streams, "voucher.issued");
+      const old = new Date(Date.now() - duplicateWindowMs);
+      const event = await tell(streams, "voucher.issued", {}, old);
       const [first, again] = (await receiver.posts.until(2)) as [Post, Post];
       t.same([urnOf(first), urnOf(again)], [event.urn, event.urn]);
       t.equal(first.body, again.body);
