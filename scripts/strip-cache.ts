@@ -3,7 +3,7 @@
  * own compile cache keeps only what is compiled of it, and stripping was a third of the processor time of every start.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { registerHooks, stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,10 +12,10 @@ const folder = process.env.NODE_COMPILE_CACHE && join(process.env.NODE_COMPILE_C
 
 const digest = (text: string): string => createHash("sha1").update(text).digest("hex");
 
-/** One file for each source, which ends with what it was made from. */
+/** One file for each source, which ends with which state of it it was made from. */
 const strippedIn = (cache: string, path: string): string => {
-  const source = readFileSync(path, "utf8");
-  const mark = `\n// ${digest(source)}`;
+  const { mtimeMs, size } = statSync(path);
+  const mark = `\n// ${mtimeMs} ${size}`;
   const kept = join(cache, `${digest(path)}.js`);
   try {
     const found = readFileSync(kept, "utf8");
@@ -23,7 +23,7 @@ const strippedIn = (cache: string, path: string): string => {
   } catch {
     // Not kept yet.
   }
-  const stripped = `${stripTypeScriptTypes(source)}${mark}`;
+  const stripped = `${stripTypeScriptTypes(readFileSync(path, "utf8"))}${mark}`;
   // Several processes may keep the same file at once: each writes its own, and the last one stays.
   const own = `${kept}.${process.pid}`;
   writeFileSync(own, stripped);

@@ -167,7 +167,8 @@ const startOf = ({
 class Worker {
   readonly #streams: Streams;
   readonly #consumption: Consumption;
-  readonly #errors = new LRUCache<number, number>({ max: countedMax });
+  /** Made with the first: it holds its places from the beginning, and there are hundreds of consumers. */
+  #errors: LRUCache<number, number> | undefined;
   readonly #running = new Set<Promise<void>>();
   #consumer: Consumer | undefined;
   #messages: ConsumerMessages | undefined;
@@ -252,6 +253,7 @@ class Worker {
         );
         return { kind: "later", delayMs: outageDelayMs };
       }
+      this.#errors ??= new LRUCache({ max: countedMax });
       const failures = (this.#errors.get(message.seq) ?? 0) + 1;
       this.#errors.set(message.seq, failures);
       this.#consumption.log.error({ subject: message.subject, failures, err: error }, "handling failed");
@@ -264,7 +266,7 @@ class Worker {
   async #settle(message: JsMsg, disposition: Disposition): Promise<void> {
     if (disposition.kind === "later") return message.nak(disposition.delayMs);
     if (disposition.kind === "dead") await this.#bury(message, disposition.reason);
-    this.#errors.delete(message.seq);
+    this.#errors?.delete(message.seq);
     this.#consumption.beforeAck?.(deliveryOf(message));
     if (disposition.kind === "dead") message.term(disposition.reason.slice(0, 100));
     else message.ack();

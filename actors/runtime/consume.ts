@@ -70,7 +70,8 @@ export const consumeCommands = (
 class Patience {
   readonly #clock: Clock;
   readonly #patienceMs: number;
-  readonly #since = new LRUCache<number, number>({ max: waitingMax });
+  /** Made with the first that waits: it holds its places from the beginning. */
+  #since: LRUCache<number, number> | undefined;
 
   constructor(clock: Clock, patienceMs: number) {
     this.#clock = clock;
@@ -80,6 +81,7 @@ class Patience {
   /** @param sequence the command's place in its stream */
   hasEnded(sequence: number): boolean {
     const now = this.#clock.now().getTime();
+    this.#since ??= new LRUCache({ max: waitingMax });
     const since = this.#since.get(sequence) ?? now;
     this.#since.set(sequence, since);
     return now - since > this.#patienceMs;
