@@ -95,12 +95,13 @@ async function run(files: Job): Promise<Report & { told: string[] }> {
   const [first = ""] = files;
   const name = `${relative(root, first)}${files.length > 1 ? ` and ${files.length - 1} more` : ""}`;
   const startedAt = performance.now();
-  const more = { TAP_TIMEOUT: String(timeoutSeconds), TEST_FILES: JSON.stringify(files) };
+  const seconds = String(timeoutSeconds);
+  const more = { TAP_TIMEOUT: seconds, TEST_FILE_SECONDS: seconds, TEST_FILES: JSON.stringify(files) };
   const child = start(process.execPath, [files.length > 1 ? together : first], more);
   child.stderr!.pipe(process.stderr, { end: false });
   const [output, end] = await Promise.all([text(child.stdout!), endOf(child)]);
   const report = countAssertions(name, output);
-  const unheard = files.length === 1 ? [] : files.filter((file) => !output.includes(`- end of ${file} `));
+  const unheard = files.length === 1 ? [] : files.filter((file) => !output.includes(`- ${file} `));
   if (unheard.length > 0) {
     report.failed += 1;
     report.told.push(
@@ -189,28 +190,28 @@ const filesIn = (folder: string): string[] =>
     .sort()
     .map((name) => join(root, "test", folder, name));
 
-const tablesTogetherMax = 20;
+/** How many files one process runs, one after the other: what it has loaded serves the next. */
+const togetherMax: Readonly<Record<string, number>> = {
+  fault: 1,
+  scenario: 1,
+  contract: 5,
+  tidy: 1,
+  unit: 25,
+};
 
-/**
- * What starts processes or servers, or says that it changes or measures what all share. A teardown of the whole program would end
- * it between two files.
- */
+/** What says that it changes or measures what all of a process share. */
 const standsAlone = (file: string): boolean =>
-  /harness\/(processes|actors|clients|instance)\.ts"|contract\/|^t\.teardown|^\/\/ In a process of its own/m.test(
-    readFileSync(file, "utf8"),
-  );
+  /^\/\/ In a process of its own/m.test(readFileSync(file, "utf8"));
 
-/** Those of many processes first, so that none of them is alone at the end; tables, which need none, many to a process. */
+/** Those of many processes first, so that none of them is alone at the end. */
 function everyFile(): Job[] {
-  const tables = filesIn("unit").filter((file) => !standsAlone(file));
-  const alone = ["fault", "scenario", "contract", "tidy", "unit"]
-    .flatMap(filesIn)
-    .filter((file) => !tables.includes(file));
-  const groups = Math.ceil(tables.length / tablesTogetherMax);
-  const together = Array.from({ length: groups }, (_, i) =>
-    tables.slice(i * tablesTogetherMax, (i + 1) * tablesTogetherMax),
-  );
-  return [...alone.map((file) => [file]), ...together];
+  return Object.entries(togetherMax).flatMap(([folder, most]) => {
+    const files = filesIn(folder);
+    const shared = files.filter((file) => most > 1 && !standsAlone(file));
+    const groups = Math.ceil(shared.length / most);
+    const jobs = Array.from({ length: groups }, (_, i) => shared.slice(i * most, (i + 1) * most));
+    return [...files.filter((file) => !shared.includes(file)).map((file) => [file]), ...jobs];
+  });
 }
 
 async function main(): Promise<boolean> {

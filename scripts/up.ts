@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { demoLimits } from "./demonstration/limits.ts";
+import { runSandboxAlone, type SandboxAloneOptions } from "./supervisor/sandbox-alone.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 import { type SuperviseOptions, supervise } from "./supervisor/supervise.ts";
 
@@ -13,12 +14,17 @@ Starts Stopover in the foreground and prints \`ready <base url>\` once it serves
   --host <address>  address to listen on (default 127.0.0.1)
   --data <folder>   documents, streams, keys and logs; a later start continues on it (default .data in the checkout)
   --role <role>     all, gateway, actors, or actors=case,sub-case,… (default all)
+  --sandbox-only    only the simulated vendors, for integrators: no service, no servers; --port is their control address
+  --vendors <a,b>   with --sandbox-only: which of them (default: all)
+  --seed <text>     with --sandbox-only: of hotels and drawn faults, for a new folder
   --demo            loads two demo airlines and the sandbox, and runs one disruption from push to offers
   --help            this text
 
 NATS_URL and MONGODB_URL name real servers to use instead of the embedded ones.`;
 
-function readOptions(args: string[]): SuperviseOptions | "help" {
+type Options = "help" | { alone: SandboxAloneOptions } | { whole: SuperviseOptions };
+
+function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
     options: {
@@ -27,6 +33,9 @@ function readOptions(args: string[]): SuperviseOptions | "help" {
       data: { type: "string", default: resolve(import.meta.dirname, "../.data") },
       role: { type: "string", default: "all" },
       demo: { type: "boolean", default: false },
+      "sandbox-only": { type: "boolean", default: false },
+      vendors: { type: "string" },
+      seed: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -36,7 +45,15 @@ function readOptions(args: string[]): SuperviseOptions | "help" {
   if (!/^(all|gateway|actors(=[a-z-]+(,[a-z-]+)*)?)$/.test(values.role)) {
     throw new StartFailure(`--role ${values.role}: all, gateway, actors or actors=case,sub-case,… is needed`);
   }
-  return {
+  const { vendors, seed } = values;
+  const say = (line: string): void => console.log(line);
+  if (values["sandbox-only"]) {
+    if (values.demo) throw new StartFailure("--demo needs the service, which --sandbox-only leaves out");
+    return { alone: { port, dataDir: values.data, vendors, seed, say } };
+  }
+  if (vendors !== undefined || seed !== undefined)
+    throw new StartFailure("--vendors and --seed go with --sandbox-only");
+  const whole: SuperviseOptions = {
     port,
     host: values.host,
     dataDir: values.data,
@@ -44,12 +61,13 @@ function readOptions(args: string[]): SuperviseOptions | "help" {
     demo: values.demo,
     natsUrl: process.env.NATS_URL || undefined,
     mongodbUrl: process.env.MONGODB_URL || undefined,
-    say: (line) => console.log(line),
+    say,
     onReady: ({ baseUrl, operatorIssuer }) => {
       if (values.role === "all") console.log(`operators sign in at ${operatorIssuer}`);
       console.log(`ready ${baseUrl}`);
     },
   };
+  return { whole };
 }
 
 function raiseLimits({ host, say }: SuperviseOptions): void {
@@ -62,12 +80,14 @@ function raiseLimits({ host, say }: SuperviseOptions): void {
 async function main(): Promise<void> {
   const options = readOptions(process.argv.slice(2));
   if (options === "help") return console.log(help);
-  if (options.demo) raiseLimits(options);
+  const whole = "whole" in options ? options.whole : undefined;
+  if (whole?.demo) raiseLimits(whole);
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => stopping.abort(new Error(`stopped by ${signal}`)));
   }
-  await supervise(options, stopping.signal);
+  if ("alone" in options) await runSandboxAlone(options.alone, stopping.signal);
+  else await supervise(options.whole, stopping.signal);
 }
 
 try {

@@ -1,0 +1,73 @@
+// Runs the simulated vendors by themselves, for integrators: their addresses and keys at the terminal and in a file, until told to stop.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { table } from "../administration/table.ts";
+import { partNames } from "../sandbox/vendors/index.ts";
+import { startScript } from "./script-process.ts";
+
+export interface SandboxAloneOptions {
+  /** Of the control address. */
+  port: number;
+  /** Ledgers, keys and seed stand in `sandbox` below it, and `sandbox.json`. */
+  dataDir: string;
+  /** Which of the parts stand; undefined: every one. */
+  vendors: string | undefined;
+  /** For a new folder; undefined: the sandbox's own. */
+  seed: string | undefined;
+  say(line: string): void;
+}
+
+interface Announced {
+  controlUrl: string;
+  vendors: readonly { name: string; kind: string; baseUrl: string }[];
+  receiverUrl?: string;
+}
+
+const stopGraceMs = 5_000;
+
+/**
+ * Resolves once everything has stopped.
+ * @throws StartFailure when the sandbox does not start, with its own words
+ */
+export const runSandboxAlone = async (
+  { port, dataDir, vendors = partNames.join(","), seed, say }: SandboxAloneOptions,
+  signal: AbortSignal,
+): Promise<void> => {
+  const folder = join(dataDir, "sandbox");
+  mkdirSync(folder, { recursive: true });
+  const announced = Promise.withResolvers<Announced>();
+  const sandbox = await startScript({
+    name: "sandbox",
+    script: resolve(import.meta.dirname, "../sandbox/main.ts"),
+    args: [
+      ...["--dir", folder, "--port", String(port), "--vendors", vendors],
+      ...(seed === undefined ? [] : ["--seed", seed]),
+    ],
+    env: process.env,
+    logFile: join(folder, "sandbox.log"),
+    readyLine: /^listening (http:\S+)/,
+    onLine: (line) => {
+      if (line.startsWith("sandbox ")) announced.resolve(JSON.parse(line.slice("sandbox ".length)));
+    },
+    signal,
+  });
+  const told = await announced.promise;
+  const file = join(dataDir, "sandbox.json");
+  writeFileSync(file, `${JSON.stringify(told, null, 2)}\n`, { mode: 0o600 });
+  say(
+    table(
+      ["NAME", "KIND", "BASE URL"],
+      [
+        ...told.vendors.map(({ name, kind, baseUrl }) => [name, kind, baseUrl]),
+        ...(told.receiverUrl === undefined ? [] : [["receiver", "receiver", told.receiverUrl]]),
+      ],
+    ),
+  );
+  say(`keys and secrets are in ${file}; faults and ledgers: scripts/sandbox/README.md`);
+  say(`ready ${sandbox.url}`);
+  const stopped = new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
+  const ended = await Promise.race([sandbox.exited, signal.aborted ? undefined : stopped]);
+  if (ended !== undefined)
+    throw new Error(`the sandbox has ended by itself (log: ${join(folder, "sandbox.log")})`);
+  await sandbox.stop(stopGraceMs);
+};
