@@ -148,3 +148,21 @@ t.test("one night on scripts/up, and the next", async (t) => {
   }
   t.match(await stopped(), { code: 0, signal: null });
 });
+
+t.test("the simulated vendors by themselves", async (t) => {
+  const data = join(temporaryFolder(t), "integrator");
+  const alone = await startControlledScript(t, {
+    script: "scripts/up.ts",
+    args: () => ["--sandbox-only", "--vendors", "stayhub,receiver", "--port", "0", "--data", data],
+    readyLine: /^ready (http:\S+)/,
+  });
+  const kept = JSON.parse(readFileSync(join(data, "sandbox.json"), "utf8"));
+  t.match(kept, { controlUrl: alone.url, vendors: [{ name: "stayhub", kind: "hotel", apiKey: /./ }] });
+  t.match(await request(alone.url, { method: "GET", path: "/health" }), { status: 200 });
+  const offers = await fetch(`${kept.vendors[0].baseUrl}/`);
+  t.ok(offers.status < 500, "a vendor answers at its own address");
+  const ended = alone.exited;
+  await alone.stop();
+  t.match(await ended, { code: 0 });
+  await t.rejects(fetch(alone.url), "nothing is left of it");
+});
