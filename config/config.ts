@@ -1,9 +1,9 @@
 /** Owns the configuration: the only reader of the environment. Every value is checked at the start; a bad one stops it with its name. */
-import { readFileSync } from "node:fs";
 import type { BlockList } from "node:net";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import Type, { type Static, type TObject } from "typebox";
+import { ConfigError, checkSigningKeys, readSealKey, readText } from "./key-files.ts";
 import {
   proxiesOf,
   type Rate,
@@ -15,8 +15,10 @@ import {
 } from "./limits.ts";
 import { type LoginAttemptLimits, loginAttemptLimits, loginAttemptSettings } from "./login-attempts.ts";
 import { type MailServer, mailServerForm, mailServerOf } from "./mail-server.ts";
+import { type ModelServer, modelServerOf, modelSettings } from "./model-server.ts";
 import { partnerWriteSettings } from "./partner-writes.ts";
-import { parseSigningKeys, type SigningAlgorithm } from "./signing-keys.ts";
+
+export { ConfigError, readSealKey };
 
 const Url = Type.String({ format: "uri", maxLength: 500 });
 const File = Type.String({ minLength: 1, maxLength: 1000 });
@@ -167,6 +169,7 @@ export const Environment = Type.Object({
         "Certificates (PEM) of the authority behind the mail server's, where it is not one that everybody knows.",
     }),
   ),
+  ...modelSettings,
   HOTEL_SEARCH_MS: Type.Integer({
     minimum: 50,
     maximum: 10_000,
@@ -261,14 +264,13 @@ export interface Config extends Readonly<Environment> {
   readonly captchaSecret: string | undefined;
   /** Undefined: no mail server. */
   readonly mail: MailServer | undefined;
+  /** Undefined: rules alone. */
+  readonly model: ModelServer | undefined;
   readonly rates: Rates;
   readonly loginAttempts: LoginAttemptLimits;
   /** Undefined: none. */
   readonly trustedProxies: BlockList | undefined;
 }
-
-/** A setting that is missing or wrong. The message names it and says what it may be. */
-export class ConfigError extends Error {}
 
 const ajv = addFormats.default(
   new Ajv({ coerceTypes: true, useDefaults: true, removeAdditional: true, allErrors: true }),
@@ -325,6 +327,7 @@ export const readConfig = (environment: Record<string, string | undefined> = pro
     captchaSecret:
       settings.CAPTCHA_SECRET_FILE && readText("CAPTCHA_SECRET_FILE", settings.CAPTCHA_SECRET_FILE),
     mail: readMailServer(settings),
+    model: readModelServer(settings),
     rates: ratesOf(settings),
     loginAttempts: loginAttemptLimits(settings),
     trustedProxies: readProxies(settings.TRUSTED_PROXIES),
@@ -341,6 +344,18 @@ const readMailServer = ({ SMTP_URL, SMTP_FROM, SMTP_CA_FILE }: Environment): Mai
     return mailServerOf(SMTP_URL, SMTP_FROM, ca);
   } catch (error) {
     throw new ConfigError(`Configuration: SMTP_URL: ${(error as Error).message}`);
+  }
+};
+
+/** @throws ConfigError when half of it is set */
+const readModelServer = (settings: Environment): ModelServer | undefined => {
+  const { MODEL_KEY_FILE: file } = settings;
+  try {
+    return modelServerOf(settings, file && readText("MODEL_KEY_FILE", file));
+  } catch (error) {
+    throw error instanceof ConfigError
+      ? error
+      : new ConfigError(`Configuration: ${(error as Error).message}`);
   }
 };
 
@@ -363,32 +378,4 @@ export const readProxies = (text: string | undefined): BlockList | undefined => 
   } catch (error) {
     throw new ConfigError(`Configuration: TRUSTED_PROXIES: ${(error as Error).message}`);
   }
-};
-
-/** Without the blanks around it. @throws ConfigError when it cannot be read */
-export const readText = (name: string, file: string): string => {
-  try {
-    return readFileSync(file, "utf8").trim();
-  } catch (error) {
-    throw new ConfigError(
-      `Configuration: ${name}: cannot read ${file} (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
-};
-
-const checkSigningKeys = (name: string, file: string, algorithm: SigningAlgorithm): void => {
-  const text = readText(name, file);
-  try {
-    parseSigningKeys(text, algorithm);
-  } catch (error) {
-    throw new ConfigError(`Configuration: ${name}: ${file} ${(error as Error).message}`);
-  }
-};
-
-/** @throws ConfigError when it cannot be read, or is not 32 bytes in base64 */
-export const readSealKey = (file: string): Buffer => {
-  const key = Buffer.from(readText("SEAL_KEY_FILE", file), "base64");
-  if (key.length !== 32)
-    throw new ConfigError(`Configuration: SEAL_KEY_FILE: ${file} must hold 32 bytes in base64`);
-  return key;
 };

@@ -2,7 +2,8 @@
 import type { JsonWebKey } from "node:crypto";
 import type { BlockList } from "node:net";
 import Type, { type Static } from "typebox";
-import { ConfigError, checkedSettings, Environment, readProxies, readSealKey, readText } from "./config.ts";
+import { ConfigError, checkedSettings, Environment, readProxies, readSealKey } from "./config.ts";
+import { readText } from "./key-files.ts";
 import { parseSigningKeys } from "./signing-keys.ts";
 
 const shared = Environment.properties;

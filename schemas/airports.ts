@@ -17,6 +17,8 @@ export interface Airport {
   longitude: number;
   /** IANA name, as `Europe/Berlin`. */
   timeZone: string;
+  /** Large, medium or small. Every small one has scheduled service; of the others some have none. */
+  size: "L" | "M" | "S";
 }
 
 /**
@@ -57,7 +59,7 @@ const columnsAt = ({ bytes, starts }: Rows, row: number): string[] => {
 };
 
 const airportAt = (row: number): Airport => {
-  const [code, , country, latitude, longitude, timeZone, city, name] = columnsAt(rows(), row);
+  const [code, size, country, latitude, longitude, timeZone, city, name] = columnsAt(rows(), row);
   return {
     code: code!,
     name: name!,
@@ -66,6 +68,7 @@ const airportAt = (row: number): Airport => {
     latitude: Number(latitude),
     longitude: Number(longitude),
     timeZone: timeZone!,
+    size: size as Airport["size"],
   };
 };
 
@@ -194,7 +197,7 @@ export const AirportView = Type.Object(
 );
 export type AirportView = Static<typeof AirportView>;
 
-export const airportView = ({ latitude, longitude, ...facts }: Airport): AirportView => ({
+export const airportView = ({ latitude, longitude, size: _, ...facts }: Airport): AirportView => ({
   airportUrn: urn("airport", facts.code),
   ...facts,
   coordinates: { latitude, longitude },

@@ -126,7 +126,14 @@ export const PolicyBody = Type.Object({
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "Probability from which a predicted disruption is told of.",
+      description:
+        "Of a predicted disruption: told of once it is more probable than this. Default 0.8; 1: never before it is certain.",
+    }),
+  ),
+  openOnDetection: Type.Optional(
+    Type.Boolean({
+      description:
+        "A disruption that is detected opens a case, whose manifest comes later by a push or an amendment. Default false: it is only told of.",
     }),
   ),
   incidentalsMinor: Type.Optional(
@@ -165,6 +172,59 @@ export const PatchPolicyBody = Type.Object(
 /** Of an activation or deactivation: nothing need be said. */
 export const PolicyStandingBody = Type.Object({ reason: why, ...Concurrency });
 
+/** Longer than a policy takes to say, and read at once. */
+const promptLengthMax = 2000;
+
+/** A policy asked for in words. */
+export const SynthesizePolicyBody = Type.Object({
+  description: Type.String({
+    minLength: 1,
+    maxLength: promptLengthMax,
+    pattern: "\\S",
+    description: "In English, Spanish or Portuguese.",
+    examples: ["Economy at JFK: at least 3 stars within 10 miles, up to $180 a night, with breakfast"],
+  }),
+  caseUrn: Type.Optional({
+    ...Urn("case"),
+    description: "Its airport, airline and tiers count where the description names none.",
+  }),
+});
+export type SynthesizePolicyBody = Static<typeof SynthesizePolicyBody>;
+
+/** What a prompt leaves open; nothing is put in its place but what the question says. */
+export const UnclearPoint = Type.Object({
+  text: Type.String({
+    description: "Words of the prompt; empty where it has none of it.",
+    examples: ["near the beach"],
+  }),
+  pointer: Type.Optional(
+    Type.String({
+      description: "JSON Pointer (RFC 6901) into the policy.",
+      examples: ["/constraints/maxDistanceKm"],
+    }),
+  ),
+  question: Type.String({ examples: ["This was not understood. What should it change?"] }),
+});
+export type UnclearPoint = Static<typeof UnclearPoint>;
+
+/** How a draft came about that nobody typed field by field (contract, "Policy": source, confidence, prompt). */
+export const PolicyProvenance = Type.Object({
+  source: Type.Enum(["ai"]),
+  confidence: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description: "Share of what the prompt says that is in the draft.",
+    examples: [0.81],
+  }),
+  prompt: Type.String({
+    description: "Without mail addresses and numbers of telephones or cards.",
+    examples: ["Economy at JFK: at least 3 stars within 10 miles, near the beach"],
+  }),
+  reader: Type.String({ description: "What has read it, with its version.", examples: ["rules@1"] }),
+  caseUrn: Type.Optional(Urn("case")),
+});
+export type PolicyProvenance = Static<typeof PolicyProvenance>;
+
 export const PolicyView = Type.Intersect([
   PolicyBody,
   Type.Object({
@@ -172,6 +232,12 @@ export const PolicyView = Type.Intersect([
     status: Type.Enum([...policyStatuses]),
     version: Type.Integer({ description: "Counts the changes of its text; an activation is none." }),
     createdAt: Timestamp,
+    provenance: Type.Optional(PolicyProvenance),
+    unclear: Type.Optional(
+      Type.Array(UnclearPoint, {
+        description: "Of a synthesized draft, as it was made: what a person has to settle.",
+      }),
+    ),
   }),
 ]);
 export type PolicyView = Static<typeof PolicyView>;

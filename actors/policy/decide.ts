@@ -12,14 +12,15 @@ import {
   contextKeyOf,
   type PolicyEvent,
   type PolicyState,
+  type SynthesizedDraft,
   statusIn,
 } from "./state.ts";
 
-export const policyCommands = ["create", "patch", "fix-context"] as const;
+export const policyCommands = ["create", "keep-draft", "patch", "fix-context"] as const;
 
 /** @throws Problem validation/body for what makes no whole policy; not-found/resource, conflict/state, auth/foreign-airport */
 export const decidePolicy = (state: PolicyState | undefined, command: Received): PolicyEvent[] => {
-  if (command.name === "policy.create") return state === undefined ? create(command) : [];
+  if (isCreation(command)) return state === undefined ? created(command) : [];
   if (state === undefined) throw noSuchPolicy();
   checkAirport(state.body, command);
   if (command.name === "policy.patch") return patch(state, command);
@@ -28,8 +29,12 @@ export const decidePolicy = (state: PolicyState | undefined, command: Received):
     : [];
 };
 
-const create = (command: Received): PolicyEvent[] => {
-  const { reason: _, ...body } = command.data as PolicyBody & { reason?: string };
+/** Of what a person has written, or of what was made from a prompt; `keep-draft` is the actor's own. */
+export const isCreation = ({ name }: Pick<Received, "name">): boolean =>
+  name === "policy.create" || name === "policy.synthesize";
+
+const created = (command: Received): PolicyEvent[] => {
+  const { provenance, unclear, body } = createdFrom(command);
   checkAirport(body, command);
   return [
     {
@@ -40,9 +45,17 @@ const create = (command: Received): PolicyEvent[] => {
         createdAt: command.now,
         createdBy: command.principal.urn,
         creation: command.id,
+        ...(provenance === undefined ? {} : { provenance }),
+        ...(unclear === undefined ? {} : { unclear }),
       },
     },
   ];
+};
+
+const createdFrom = ({ name, data }: Received): Pick<PolicyState, "body" | "provenance" | "unclear"> => {
+  if (name === "policy.synthesize") return data as SynthesizedDraft;
+  const { reason: _, ...body } = data as PolicyBody & { reason?: string };
+  return { body };
 };
 
 /** Every patch is a version of its own, also one that says what stands already: of two that have seen the same one wins. */

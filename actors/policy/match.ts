@@ -1,8 +1,9 @@
 /** Owns which policy applies to a tier at an airport (contract, "Policy": the first match wins), and its defaults. */
 import { convertMinor } from "../../schemas/exchange-rates.ts";
+import { type DetectionTerm, detectionThresholdDefault } from "../../schemas/flight.ts";
 import type { PolicyBody, PolicyCandidate, ResolvedPolicy } from "../../schemas/policy.ts";
 import { urn } from "../../schemas/urn.ts";
-import type { Tier } from "../../schemas/vocabulary.ts";
+import { cabins, type Tier } from "../../schemas/vocabulary.ts";
 import type { PolicyState } from "./state.ts";
 
 export interface Candidate {
@@ -156,4 +157,15 @@ export const resolvePolicy = (
     maxOccupancy: body.maxOccupancy ?? 2,
     incidentalsMinor: body.incidentalsMinor ?? 0,
   };
+};
+
+/** From when on a predicted disruption at an airport counts: who will be stranded is not known yet, so each cabin's policy has its say. */
+export const detectionTerms = (candidates: readonly Candidate[], airport: string): DetectionTerm[] => {
+  const matched = cabins.flatMap((tier) => matchPolicy(candidates, airport, tier)?.candidate ?? []);
+  return [...new Set(matched)].map(({ policyId, version, policy: { body } }) => ({
+    policyId,
+    version,
+    threshold: body.detectionThreshold ?? detectionThresholdDefault,
+    opens: body.openOnDetection ?? false,
+  }));
 };

@@ -3,6 +3,7 @@ import type { Document } from "mongodb";
 import { airport as airportOf } from "../../schemas/airports.ts";
 import type { Page, Query } from "../../schemas/command.ts";
 import { currencyOfCountry } from "../../schemas/currency.ts";
+import type { DetectionTerm } from "../../schemas/flight.ts";
 import type { PartnerPolicy } from "../../schemas/partner-reads.ts";
 import type { PolicyMatch, PolicyView, ResolvedPolicy } from "../../schemas/policy.ts";
 import { Problem } from "../../schemas/problems.ts";
@@ -13,7 +14,7 @@ import type { ActorContext } from "../runtime/host.ts";
 import { decodeCursor, limitOf, slicePage } from "../runtime/page.ts";
 import { loadedOf } from "../runtime/store.ts";
 import type { PolicyAsRead } from "./decide.ts";
-import { type Candidate, matchPolicy, resolvePolicy, verdictsOn } from "./match.ts";
+import { type Candidate, detectionTerms, matchPolicy, resolvePolicy, verdictsOn } from "./match.ts";
 import { type ContextState, contextKeyOf, type PolicyState, statusIn } from "./state.ts";
 import { partnerPolicy, policyView } from "./view.ts";
 
@@ -148,6 +149,12 @@ export const policyQueries = (context: ActorContext) => ({
       policy: policyView(policyId, policy, version, "ACTIVE") as PolicyView,
       candidates,
     };
+  },
+
+  /** For flights: from when on a predicted disruption counts at an airport. Empty: no policy is in force there. */
+  "detection-terms": async ({ tenant, params }: Query): Promise<DetectionTerm[]> => {
+    const { airport } = params as { airport: string };
+    return detectionTerms(await activeCandidates(context.documents.tenant(tenant)), airport);
   },
 
   /** For other actors: the policy of each tier, null where none applies. */

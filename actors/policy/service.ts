@@ -6,7 +6,14 @@ import { freshId } from "../runtime/clock.ts";
 import type { Decider, Outgoing, Received } from "../runtime/decider.ts";
 import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
 import { requireAirport } from "../runtime/reach.ts";
-import { decideContext, decidePolicy, type PolicyAsRead, policyCommands, type Spoken } from "./decide.ts";
+import {
+  decideContext,
+  decidePolicy,
+  isCreation,
+  type PolicyAsRead,
+  policyCommands,
+  type Spoken,
+} from "./decide.ts";
 import { contextIndexes, loadPolicy, policyQueries, statusOf } from "./queries.ts";
 import {
   type ContextEvent,
@@ -17,6 +24,7 @@ import {
   type PolicyState,
   technicalPolicyEvents,
 } from "./state.ts";
+import { synthesize } from "./synthesis/synthesize.ts";
 import { policyView } from "./view.ts";
 
 const policies: Decider<PolicyState, PolicyEvent> = {
@@ -30,7 +38,7 @@ const policies: Decider<PolicyState, PolicyEvent> = {
   evolve: evolvePolicy,
   technical: technicalPolicyEvents,
   locate: ({ id }) => ({ creation: id }),
-  create: ({ name, tenant, now }) => (name === "policy.create" ? freshId(tenant, now) : undefined),
+  create: ({ name, tenant, now }) => (isCreation({ name }) ? freshId(tenant, now) : undefined),
   view: (state, { id, version }) => policyView(id, state, version, "DRAFT"),
   audit: ({ command, before, after, events }) =>
     events.some(({ type }) => type === "policy.context-fixed")
@@ -159,6 +167,11 @@ export const policyActor = (context: ActorContext): Actor => {
     name: "policy",
     deciders: [policies, contexts(context)],
     queries: policyQueries(context),
-    commands: { activate: move, deactivate: move, patch },
+    commands: {
+      activate: move,
+      deactivate: move,
+      patch,
+      synthesize: synthesize(context),
+    },
   };
 };

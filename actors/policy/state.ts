@@ -1,5 +1,5 @@
 /** Owns what a policy and a policy context are, and how their events change them. */
-import type { PolicyBody } from "../../schemas/policy.ts";
+import type { PolicyBody, PolicyProvenance, UnclearPoint } from "../../schemas/policy.ts";
 import { idOf } from "../../schemas/urn.ts";
 import type { PolicyStatus } from "../../schemas/vocabulary.ts";
 
@@ -13,7 +13,13 @@ export interface PolicyState {
   creation: string;
   /** Since it was first to come into force its context is for good: a pointer elsewhere goes by it. */
   contextFixedAt?: Date;
+  /** Of a draft made from a prompt: how it came about, and what the prompt left open. */
+  provenance?: PolicyProvenance;
+  unclear?: UnclearPoint[];
 }
+
+/** The data of `keep-draft`. */
+export type SynthesizedDraft = Required<Pick<PolicyState, "body" | "provenance" | "unclear">>;
 
 export type PolicyEvent =
   | { type: "policy.created"; data: PolicyState }

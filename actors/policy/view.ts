@@ -11,6 +11,8 @@ export const policyView = (policyId: string, policy: PolicyState, version: numbe
   status,
   version,
   createdAt: policy.createdAt.toISOString(),
+  ...(policy.provenance === undefined ? {} : { provenance: policy.provenance }),
+  ...(policy.unclear === undefined ? {} : { unclear: policy.unclear }),
 });
 
 /** What passengers are entitled to (`schemas/partner-reads.ts` says why no more). */

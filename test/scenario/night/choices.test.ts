@@ -69,6 +69,77 @@ const fifty = async (routeId: string, call: (i: number) => Call) => {
   return won[0]?.body as unknown;
 };
 
+t.test("a policy is asked for in words, and is a draft until somebody puts it in force", async (t) => {
+  const description =
+    "Ejecutiva en ARN: mínimo 4 estrellas, a menos de 12,5 km, tarifa hasta 1.900 coronas, junto al mar; avisar a ana@xn.example";
+  const key = { "Idempotency-Key": "a-night-in-words" };
+  const call = { token: supervisor, body: { description }, headers: key };
+  const told = await night.call<PolicyView>("generatePolicy", call);
+  t.equal(told.status, 201);
+  t.match(told.body, {
+    status: "DRAFT",
+    version: 1,
+    context: { airport: "ARN" },
+    tiers: ["BUSINESS"],
+    constraints: { minStars: 4, maxDistanceKm: 12.5, maxNightlyRate: 1900 },
+    provenance: { source: "ai", prompt: /junto al mar; avisar a \[masked\]/, reader: /^rules@/ },
+    unclear: [{ text: "junto al" }, { text: "mar" }, { text: /avisar/ }],
+  });
+  t.ok((told.body.provenance?.confidence ?? 1) < 0.7, "some of it is open");
+  const again = await night.call<PolicyView>("generatePolicy", call);
+  t.equal(again.body.urn, told.body.urn, "the same key is the same draft");
+  const params = { policyUrn: told.body.urn };
+  const read = await night.call<PolicyView>("getPolicy", { token: agent, params });
+  t.same(read.body, told.body, "read as it was told");
+  const query = { airport: "ARN", tier: "BUSINESS" };
+  t.equal((await night.refused("resolvePolicy", { token: agent, query })).status, 404, "it has no effect");
+  const [entry] = await trailOf(told.body.urn, 1);
+  t.match(entry, { action: "policy.synthesize", before: null, after: { tiers: ["BUSINESS"] } });
+  t.notMatch(JSON.stringify([told.body, entry]), /ana@/, "nobody's address is kept");
+
+  const settled = await patch(told.body.urn, { constraints: { maxNightlyRate: 1800 }, version: 1 });
+  t.match(settled.body, { version: 2, status: "DRAFT", provenance: { source: "ai" } });
+  t.match((await activate(told.body.urn)).body, { status: "ACTIVE", constraints: { maxNightlyRate: 1800 } });
+
+  const caseUrn = await pushAt("ARN", "in-words", 1);
+  const ofCase = { token: supervisor, body: { description: "at least 3 stars within 5 miles", caseUrn } };
+  const forIt = await night.call<PolicyView>("synthesizePolicy", ofCase);
+  t.match(forIt.body, {
+    context: { airport: "ARN", airline: xn.urn },
+    tiers: ["ECONOMY"],
+    constraints: { minStars: 3, maxDistanceKm: 8.05 },
+    provenance: { caseUrn },
+    unclear: [],
+  });
+  const atMiami = await night.scopedToken(xn.urn, "OPS_SUPERVISOR", "MIA");
+  const own = { token: atMiami, body: { description: "Crew, 3 stars" } };
+  t.match((await night.call<PolicyView>("synthesizePolicy", own)).body, { context: { airport: "MIA" } });
+  const refusals = [
+    [{ ...ofCase, token: agent }, 403],
+    [{ ...ofCase, token: atMiami }, 403],
+    [{ token: atMiami, body: { description: "Crew at ARN, 3 stars" } }, 403],
+    [{ token: supervisor, body: { description: "Good evening to you all" } }, 422],
+    [{ token: supervisor, body: { description: "x".repeat(2001) } }, 422],
+    [{ token: supervisor, body: { description: " " } }, 422],
+    [
+      {
+        token: supervisor,
+        body: { description: "3 stars", caseUrn: "urn:case:QZ-01JD0000000000000000000000" },
+      },
+      403,
+    ],
+    [
+      {
+        token: supervisor,
+        body: { description: "3 stars", caseUrn: "urn:case:XN-01JD0000000000000000000000" },
+      },
+      404,
+    ],
+  ] as const;
+  for (const [each, status] of refusals)
+    t.equal((await night.refused("synthesizePolicy", each)).status, status, JSON.stringify(each.body));
+});
+
 t.test("a policy is patched, put out of force and back, and one of fifty wins", async (t) => {
   const draft = await created({
     context: { airport: "OSL" },

@@ -1,6 +1,7 @@
-// Activations that meet: with a patch between their two writes, and with another one in the same moment.
+// Activations that meet: with a patch between their two writes, and with another one in the same moment. And what those in force say
+// of a disruption that is only predicted.
 import t from "tap";
-import { matchPolicy } from "../../../actors/policy/match.ts";
+import { detectionTerms, matchPolicy } from "../../../actors/policy/match.ts";
 import { policyActor } from "../../../actors/policy/service.ts";
 import { contextKeyOf, type PolicyState } from "../../../actors/policy/state.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
@@ -47,3 +48,36 @@ t.test(
       t.equal(matchPolicy(candidates, "JFK", "ECONOMY")?.candidate.policyId, "XN-B");
   },
 );
+
+t.test("from when on a predicted disruption counts is said by each cabin's policy", async (t) => {
+  const inForce = (policyId: string, more: Partial<PolicyBody>) => {
+    const policy = policyState(policyId);
+    const body: PolicyBody = { ...policy.body, ...more };
+    return { policyId, version: 1, activatedAt: evening, policy: { ...policy, body } };
+  };
+  const crew = inForce("crew", { tiers: ["CREW"], detectionThreshold: 0.95 });
+  const jfk = inForce("jfk", {
+    context: { airport: "JFK" },
+    tiers: ["ECONOMY", "BUSINESS"],
+    detectionThreshold: 0.6,
+    openOnDetection: true,
+  });
+  const silent = inForce("silent", {});
+  const table: [string, ReturnType<typeof inForce>[], string, object[]][] = [
+    ["nobody's", [], "JFK", []],
+    ["one that says nothing", [silent], "JFK", [{ policyId: "silent", threshold: 0.8, opens: false }]],
+    ["elsewhere", [jfk], "LAX", []],
+    [
+      "the first match of each cabin, once",
+      [silent, jfk, crew],
+      "JFK",
+      [
+        { policyId: "jfk", threshold: 0.6, opens: true },
+        { policyId: "crew", threshold: 0.95, opens: false },
+      ],
+    ],
+  ];
+  for (const [what, candidates, airport, terms] of table)
+    t.match(detectionTerms(candidates, airport), terms, what);
+  t.equal(detectionTerms([silent, jfk, crew], "JFK").length, 2);
+});

@@ -1,0 +1,198 @@
+// From words to a draft: the tables of written phrases, what else a draft goes by, and what hostile texts come to.
+import fc from "fast-check";
+import t from "tap";
+import { withoutContacts } from "../../../actors/policy/synthesis/contact-details.ts";
+import { type Circumstances, type Draft, draftOf } from "../../../actors/policy/synthesis/draft.ts";
+import { Prompt } from "../../../actors/policy/synthesis/folded.ts";
+import { readByRules } from "../../../actors/policy/synthesis/rules.ts";
+import { fitting } from "../../../actors/runtime/input.ts";
+import { PolicyBody } from "../../../schemas/policy.ts";
+import { fuzz } from "../../harness/environment.ts";
+import { hostileText } from "../../scenario/fuzzing/hostile.ts";
+import type { Phrase } from "./phrase.ts";
+import { phrases as english } from "./phrases-in-english.ts";
+import { phrases as portuguese } from "./phrases-in-portuguese.ts";
+import { phrases as spanish } from "./phrases-in-spanish.ts";
+
+const airline = { urn: "urn:airline:XN", code: "XN", name: "Northern Cross" };
+const elsewhere: Circumstances = {
+  airlineUrn: airline.urn,
+  homeCurrency: "USD",
+  chains: ["NIGHTSTOP", "PARKWAY_LODGE", "AUREL"],
+};
+const isPolicy = fitting(PolicyBody);
+
+const drafted = (text: string, circumstances: Partial<Circumstances> = {}): Draft | undefined => {
+  const prompt = new Prompt(text);
+  return draftOf(prompt, readByRules(prompt, airline).readings, [], { ...elsewhere, ...circumstances });
+};
+
+const openOf = (draft: Draft | undefined) =>
+  draft?.unclear.map(({ text, pointer }) => [text, pointer ?? ""] as const);
+
+const languages: Readonly<Record<string, readonly Phrase[]>> = { english, spanish, portuguese };
+for (const [language, phrases] of Object.entries(languages)) {
+  t.test(`what is written in ${language}`, async (t) => {
+    t.ok(phrases.length >= 20);
+    for (const { says, draft: expected, open } of phrases) {
+      const draft = drafted(says);
+      const { name, ...body } = draft?.body ?? { name: "" };
+      t.strictSame(body, expected, says);
+      t.strictSame(openOf(draft), open, `${says}: what stays open`);
+      t.ok(isPolicy(draft?.body) && name !== "", `${says}: a policy with a name`);
+    }
+  });
+}
+
+t.test("a word that nobody knows is listed, wherever it stands, and changes nothing else", async (t) => {
+  for (const { says, draft: expected, open } of Object.values(languages).flat()) {
+    for (const [at, text] of Object.entries({ first: `Qwzxv. ${says}`, last: `${says}. Qwzxv` })) {
+      const draft = drafted(text);
+      const { name: _, ...body } = draft?.body ?? { name: "" };
+      t.strictSame(body, expected, `${says}: ${at}`);
+      t.strictSame(
+        draft?.unclear.map((point) => point.text).filter((one) => one === "Qwzxv"),
+        ["Qwzxv"],
+      );
+      t.equal(draft?.unclear.length, open.length + 1, `${says}: ${at}, with what was open before`);
+    }
+  }
+});
+
+t.test("confidence is the share of what was said that the draft holds", async (t) => {
+  const table: [string, number][] = [
+    ["Economy at JFK, 3 stars, 10 km", 0.95],
+    ["Economy at JFK, 3 stars, near the beach", 0.57],
+    ["3 stars", 0.48],
+  ];
+  for (const [says, confidence] of table) t.equal(drafted(says)?.confidence, confidence, says);
+});
+
+t.test("what says nothing of a policy is no draft", async (t) => {
+  for (const says of ["Hello there", "If it rains, 3 stars", "qwzxv", "...", "¿?", "pool", "🛏️"])
+    t.equal(drafted(says), undefined, says);
+});
+
+t.test("where the words say nothing the case counts, and else the only airport of the author", async (t) => {
+  const ofCase = { airport: "JFK", tiers: ["CREW", "ECONOMY"] as const };
+  t.match(drafted("3 stars, up to 100 a night", { ofCase })?.body, {
+    context: { airport: "JFK", airline: airline.urn },
+    tiers: ["ECONOMY", "CREW"],
+    constraints: { minStars: 3, maxNightlyRate: 100 },
+  });
+  t.strictSame(openOf(drafted("3 stars", { ofCase })), [], "the case says for whom");
+  const elsewhereThan = drafted("Business at LAX, 3 stars", { ofCase });
+  t.match(elsewhereThan?.body, { context: { airport: "LAX" }, tiers: ["BUSINESS"] }, "words come first");
+  t.strictSame(
+    openOf(elsewhereThan),
+    [["LAX", "/context/airport"]],
+    "that it is another airport is asked about",
+  );
+  t.same(drafted("Economy, 3 stars", { ownAirport: "MIA" })?.body.context, { airport: "MIA" });
+  t.same(drafted("Economy at JFK, 3 stars", { ownAirport: "MIA" })?.body.context, { airport: "JFK" });
+  t.same(drafted("Economy at all airports, 3 stars", { ownAirport: "MIA", ofCase })?.body.context, {
+    airline: airline.urn,
+  });
+});
+
+t.test("amounts are in the currency of the airport, else of the airline's home", async (t) => {
+  const table: [string, Partial<Circumstances>, number | undefined, number][] = [
+    ["Economy at LHR up to £90", {}, 90, 0],
+    ["Economy at LHR up to 90", {}, undefined, 1],
+    ["Economy at LHR up to 90 per night", {}, 90, 0],
+    ["Economy up to €90", {}, 103.5, 1],
+    ["Economy up to €90", { homeCurrency: "EUR" }, 90, 0],
+    ["Economy up to $90", { homeCurrency: "MXN" }, 90, 0],
+    ["Economy up to $90", { homeCurrency: "EUR" }, undefined, 1],
+    ["Economy at NRT up to ¥12,000 a night", {}, 12_000, 0],
+    ["Economy up to 90 VES", {}, undefined, 1],
+    ["Economy, $90 in total", {}, undefined, 2],
+  ];
+  for (const [says, circumstances, rate, open] of table) {
+    const draft = drafted(says, circumstances);
+    t.equal(draft?.body.constraints?.maxNightlyRate, rate, says);
+    t.equal(draft?.unclear.length, open, `${says}: questions`);
+  }
+});
+
+t.test("a chain has the id by which hotels are known; another one is asked about", async (t) => {
+  const known = drafted("Economy at JFK, avoid Night-Stop and parkway lodge hotels", {});
+  t.same(known?.body.constraints?.excludedChains, ["NIGHTSTOP"]);
+  t.match(known?.unclear, [{ text: "parkway lodge" }]);
+  const unknown = drafted("Economy at JFK, exclude the chain Hôtel Étoile");
+  t.same(unknown?.body.constraints?.excludedChains, ["HOTEL_ETOILE"]);
+  t.match(unknown?.unclear, [{ pointer: "/constraints/excludedChains", question: /HOTEL_ETOILE/ }]);
+});
+
+t.test("what no policy may hold is asked about, with all that is said of it", async (t) => {
+  const table: [string, string][] = [
+    ["Economy at JFK, 7 stars", "/constraints/minStars"],
+    ["Economy at JFK, 3.5 stars", "/constraints/minStars"],
+    ["Economy at JFK, 900 km", "/constraints/maxDistanceKm"],
+    ["Economy at JFK, 12 people per room", "/maxOccupancy"],
+    ["Economy at JFK, detection threshold 170%", "/detectionThreshold"],
+    ["Economy at JFK, shuttles of 900 seats", "/transport/shuttleCapacity"],
+    ["Economy at JFK, 1.500 km", "/constraints/maxDistanceKm"],
+    ["Economy at JFK, at least 5 km away", "/constraints/maxDistanceKm"],
+  ];
+  for (const [says, pointer] of table) {
+    const draft = drafted(says);
+    t.ok(isPolicy(draft?.body), says);
+    t.same(draft?.unclear.filter((point) => point.pointer === pointer).length, 1, says);
+    t.notMatch(JSON.stringify(draft?.body), new RegExp(`"${pointer.split("/").at(-1)}"`), says);
+  }
+});
+
+t.test("nothing by which a person could be reached is kept of a prompt, and no figure is lost", async (t) => {
+  const table: [string, string][] = [
+    ["Ask ana.o'hara@xn.example, 3 stars", "Ask [masked], 3 stars"],
+    ["Call +1 212 555-0199 or (0034) 91 555 01 99", "Call [masked] or ([masked]"],
+    ["Card 4111 1111 1111 1111", "Card [masked]"],
+    ["up to 1.250.000,50 COP, 80 - 150 USD, 24/7", "up to 1.250.000,50 COP, 80 - 150 USD, 24/7"],
+  ];
+  for (const [says, kept] of table) t.equal(withoutContacts(says), kept, says);
+});
+
+t.test("whatever is written, a draft is a policy, and what is open is quoted from it", async (t) => {
+  const parts = Object.values(languages).flatMap((phrases) =>
+    phrases.flatMap(({ says }) => says.split(/(?=[,;.:])/)),
+  );
+  const written = fc.array(
+    fc.oneof(hostileText, fc.constantFrom(...parts), fc.constantFrom("{", "no ", "99", "€", "\n")),
+    {
+      minLength: 1,
+      maxLength: 8,
+    },
+  );
+  const property = fc.property(written, (texts) => {
+    const prompt = new Prompt(texts.join("").slice(0, 2000));
+    const { readings } = readByRules(prompt, airline);
+    const draft = draftOf(prompt, readings, [], elsewhere);
+    if (draft === undefined) return true;
+    const flat = prompt.original.replace(/\s+/g, " ");
+    const isQuoted = draft.unclear.every(({ text }) => flat.includes(text.replace(/…$/, "")));
+    return isPolicy(draft.body) && isQuoted && draft.confidence >= 0 && draft.confidence <= 1;
+  });
+  t.doesNotThrow(() => fc.assert(property, { seed: fuzz.seed, numRuns: 4 * fuzz.runs }));
+});
+
+t.test("no text of the length that is taken keeps the process for long", async (t) => {
+  const repeated = [
+    " ",
+    "a",
+    "1",
+    "1.111",
+    "$1 ",
+    "3 stars ",
+    "5 km or ",
+    "in New York ",
+    "exclude chain A, B and C, ",
+    "no ",
+    "*",
+  ];
+  for (const part of repeated) {
+    const begun = performance.now();
+    drafted(part.repeat(2000).slice(0, 2000));
+    t.ok(performance.now() - begun < 5000, `${part}: within seconds, however busy the machine`);
+  }
+});
