@@ -8,6 +8,7 @@ import { agentActor } from "./agent/service.ts";
 import { auditActor } from "./audit/service.ts";
 import { caseActor } from "./case/service.ts";
 import { contractActor } from "./contract/service.ts";
+import { flightActor } from "./flight/service.ts";
 import { identityActor } from "./identity/service.ts";
 import { messageActor } from "./message/service.ts";
 import { metricsActor } from "./metrics/service.ts";
@@ -31,6 +32,7 @@ export const actorFactories: Readonly<Record<string, ActorFactory>> = {
   metrics: metricsActor,
   policy: policyActor,
   contract: contractActor,
+  flight: flightActor,
   case: caseActor,
   "sub-case": subCaseActor,
   wave: waveActor,

@@ -9,6 +9,7 @@ import {
   type MatchQuery,
 } from "./checks/match-schema.ts";
 import { type CheckUrns, compileUrnCheck } from "./checks/own-urns.ts";
+import { formBytesMax } from "./checks/read-form.ts";
 import { deprecationHeaders } from "./deprecation.ts";
 import {
   bodyBytesDefault,
@@ -46,6 +47,10 @@ export interface CompiledRoute {
   paramNames: readonly string[];
   /** 0: the route takes no body. */
   bodyBytesMax: number;
+  /** Its body is nobody's to read but the handler's. */
+  raw: boolean;
+  /** Of the file in its form; undefined: it takes none. */
+  fileBytesMax: number | undefined;
   matchParams: MatchParams | undefined;
   matchQuery: MatchQuery | undefined;
   matchBody: MatchBody | undefined;
@@ -82,15 +87,27 @@ const compile = (route: Route): Omit<CompiledRoute, "notices"> => ({
   tagged: isTagged(route),
   named: route.cache === "passenger",
   paramNames: paramNames(route),
-  bodyBytesMax: route.body === undefined ? 0 : (route.bodyBytesMax ?? bodyBytesDefault),
+  bodyBytesMax: bodyBytesMaxOf(route),
+  raw: route.rawBody !== undefined,
+  fileBytesMax: route.form?.file.bytesMax,
   matchParams: route.params && compileParams(route.params),
   matchQuery: route.querystring && compileQuery(route.querystring),
-  matchBody: route.body && compileBody(route.body),
+  matchBody: matchBodyOf(route),
   checkParamUrns: compileUrnCheck(route.params),
   checkQueryUrns: compileUrnCheck(route.querystring),
-  checkBodyUrns: compileUrnCheck(route.body),
+  checkBodyUrns: compileUrnCheck(route.body ?? route.form?.fields),
   headers: successHeaders(route),
 });
+
+const bodyBytesMaxOf = ({ body, rawBody, form, bodyBytesMax = bodyBytesDefault }: Route): number => {
+  if (form !== undefined) return form.file.bytesMax + formBytesMax;
+  return rawBody?.bytesMax ?? (body === undefined ? 0 : bodyBytesMax);
+};
+
+const matchBodyOf = ({ body, form }: Route): MatchBody | undefined => {
+  const described = body ?? form?.fields;
+  return described && compileBody(described);
+};
 
 const targetOf = (route: Route): Target => {
   if ("command" in route) return { kind: "command", name: route.command, entity: route.entity };
@@ -129,6 +146,8 @@ const contentTypes: Record<MediaType, string> = {
   "text/csv": "text/csv; charset=utf-8; header=present",
   "text/plain": "text/plain; charset=utf-8",
   "text/event-stream": "text/event-stream",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 };
 
 const successHeaders = (route: Route): [string, string][] => {

@@ -4,10 +4,20 @@ import type { Accepted, Command, Principal, Query, Reply, Trace } from "../schem
 import { Problem } from "../schemas/problems.ts";
 import { idOf } from "../schemas/urn.ts";
 import type { PresentedToken } from "../streams/revocations.ts";
+import type { UploadedFile } from "./checks/read-json.ts";
 import type { CompiledRoute } from "./compile-route.ts";
 
 /** Longer than the slowest synchronous answer, a webhook's test that waits 10 s; the caller is then told to come back. */
 const callTimeoutMs = 13_000;
+
+/** A request as it came. */
+export interface RawRequest {
+  /** Names in lower case; the values of one that came several times are joined by a comma and a blank. */
+  headers: Record<string, string>;
+  body: Buffer;
+  /** Path and query, percent-encoded. */
+  target: string;
+}
 
 /** A request that has passed every check of the gateway. Members are stripped of what no schema knows. */
 export interface CheckedRequest {
@@ -22,6 +32,10 @@ export interface CheckedRequest {
   body: Record<string, unknown>;
   /** Of the body as it came. */
   bodyBytes: number;
+  /** Of a route that takes its body as it came. */
+  raw: RawRequest | undefined;
+  /** Of a route that takes a form. */
+  file: UploadedFile | undefined;
   idempotencyKey: string | undefined;
   /** From `If-Match`. */
   expectedVersion: number | undefined;

@@ -113,6 +113,8 @@ const operation = (route: Route, { operationId, prefix }: Place, components: Com
   security: securityOf(route),
   parameters: parametersOf(route),
   ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
+  ...(route.rawBody === undefined ? {} : { requestBody: rawBody(route.rawBody) }),
+  ...(route.form === undefined ? {} : { requestBody: form(route.form) }),
   responses: {
     ...Object.fromEntries(successesOf(route).map((status) => [status, successOf(route, components)])),
     ...(isTagged(route)
@@ -171,6 +173,28 @@ const requestBody = (body: TObject, components: Components): Json => ({
   content: { "application/json": { schema: components.use(body), example: exampleOf(body) } },
 });
 
+const rawBody = ({ description }: { description: string }): Json => ({
+  description,
+  required: true,
+  content: { "*/*": { schema: {} } },
+});
+
+const form = ({ fields, file }: NonNullable<Route["form"]>): Json => ({
+  required: true,
+  content: {
+    "multipart/form-data": {
+      schema: {
+        type: "object",
+        required: ["file", ...((fields.required as string[] | undefined) ?? [])],
+        properties: {
+          file: { type: "string", format: "binary", description: file.description },
+          ...(plain(fields) as { properties: Json }).properties,
+        },
+      },
+    },
+  },
+});
+
 const headers: Json = {
   traceparent: { description: "W3C Trace Context.", schema: { type: "string" } },
   "X-RateLimit-Remaining": {
@@ -208,11 +232,13 @@ const successOf = (route: Route, components: Components): Json => ({
     ...("command" in route || isTagged(route) ? ["ETag"] : []),
     ...(route.cache === "passenger" ? [surrogateKeyHeader] : []),
   ),
-  content: {
-    [route.produces ?? "application/json"]: {
-      schema: components.use(route.response),
-      ...(route.produces === undefined ? { example: exampleOf(route.response) } : {}),
-    },
+  ...(route.success === 204 ? {} : { content: contentOf(route, components) }),
+});
+
+const contentOf = (route: Route, components: Components): Json => ({
+  [route.produces ?? "application/json"]: {
+    schema: components.use(route.response),
+    ...(route.produces === undefined ? { example: exampleOf(route.response) } : {}),
   },
 });
 

@@ -11,10 +11,11 @@ import { requireOpenCase } from "./checks/case-standing.ts";
 import { readConditions } from "./checks/conditions.ts";
 import type { CrossOrigin } from "./checks/cross-origin.ts";
 import { Quota } from "./checks/rate.ts";
-import { type JsonBody, readJson } from "./checks/read-json.ts";
+import { readForm } from "./checks/read-form.ts";
+import { type ReadBody, readJson } from "./checks/read-json.ts";
 import { type KeyedWrite, keyedWriteOf, type Replays } from "./checks/replay.ts";
 import type { CompiledRoute } from "./compile-route.ts";
-import type { CheckedRequest } from "./dispatch.ts";
+import type { CheckedRequest, RawRequest } from "./dispatch.ts";
 import type { Handler } from "./handlers/handlers.ts";
 import { type Exchange, type HttpAnswer, RequestAborted } from "./http/exchange.ts";
 import type { TellProblem } from "./problem-response.ts";
@@ -66,6 +67,7 @@ export const createPipeline = (parts: PipelineParts) => {
     notices.headers = route.notices;
     // In the request's own tick, or its first bytes are lost; what a check refuses is dropped with the exchange.
     if (route.bodyBytesMax > 0) exchange.collectBody(route.bodyBytesMax);
+    const rawHeaders = route.raw ? exchange.everyHeader() : {};
     const airline = airlineOfHost(route, exchange, tenants);
     const { principal, presented } = await authenticate(route, exchange, airline, parts);
     requireOpenCase(principal, closedCases);
@@ -77,8 +79,10 @@ export const createPipeline = (parts: PipelineParts) => {
     const readBody = bodyReader(route, exchange);
     const write = keyedWriteOf(route, values, exchange, principal, conditions.idempotencyKey, readBody);
     const run = async (): Promise<HttpAnswer> => {
-      const json = await readBody();
-      const input = matchInput(route, values, exchange.query, json.value, json.bytes);
+      const raw = route.raw ? await readRaw(exchange, rawHeaders) : undefined;
+      const read: ReadBody =
+        raw === undefined ? await readBody() : { value: undefined, bytes: raw.body.length };
+      const input = matchInput(route, values, exchange.query, read.value, read.bytes);
       checkUrns(route, input, principal.tenant);
       const address = (): string => exchange.address();
       return handle({
@@ -88,7 +92,9 @@ export const createPipeline = (parts: PipelineParts) => {
         principal,
         presented,
         address,
-        bodyBytes: json.bytes,
+        bodyBytes: read.bytes,
+        raw,
+        file: read.file,
         ...conditions,
         ...input,
       });
@@ -162,11 +168,20 @@ export const createPipeline = (parts: PipelineParts) => {
   };
 };
 
+const readRaw = async (exchange: Exchange, headers: Record<string, string>): Promise<RawRequest> => {
+  const { path, query } = exchange;
+  return { headers, body: await exchange.body(), target: query === "" ? path : `${path}?${query}` };
+};
+
 /** Reads a body once, however often it is asked for. */
-const bodyReader = (route: CompiledRoute, exchange: Exchange): (() => Promise<JsonBody>) => {
-  let reading: Promise<JsonBody> | undefined;
+const bodyReader = (route: CompiledRoute, exchange: Exchange): (() => Promise<ReadBody>) => {
+  let reading: Promise<ReadBody> | undefined;
+  const read = (): Promise<ReadBody> => {
+    if (route.fileBytesMax !== undefined) return readForm(exchange, route.fileBytesMax);
+    return route.bodyBytesMax > 0 ? readJson(exchange) : Promise.resolve({ value: undefined, bytes: 0 });
+  };
   return () => {
-    reading ??= route.bodyBytesMax > 0 ? readJson(exchange) : Promise.resolve({ value: undefined, bytes: 0 });
+    reading ??= read();
     return reading;
   };
 };

@@ -14,7 +14,10 @@ export type HandlerName =
   | "exchangeMagicLink"
   | "streamMyEvents"
   | "issueAccessToken"
+  | "receiveVendorWebhook"
   | "exportAudit"
+  | "takePassengerFile"
+  | "showPassengerTemplate"
   | "showKeySet"
   | "showDescription"
   | "showWebhookKit"
@@ -31,6 +34,7 @@ export const mediaTypes = [
   "text/csv",
   "text/plain",
   "text/event-stream",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 ] as const;
 export type MediaType = (typeof mediaTypes)[number];
 
@@ -61,6 +65,10 @@ interface RouteFacts {
   querystring?: TObject;
   body?: TObject;
   bodyBytesMax?: number;
+  /** In place of `body`: its handler gets the bytes and all headers as they came, of whatever media type. What it describes is shown. */
+  rawBody?: { description: string; bytesMax: number };
+  /** In place of `body`: a multipart form (RFC 7578) with one file, in its part `file`, and these texts beside it. */
+  form?: { fields: TObject; file: { description: string; bytesMax: number } };
   /** `exempt`: counts in no limit. */
   rate: "read" | "write" | "exempt";
   success: number;
@@ -102,7 +110,8 @@ export const problemsOf = (route: Route): ProblemCode[] => {
   if (route.rate !== "exempt") add("rate/exceeded");
   if (route.params !== undefined) add("not-found/resource", "validation/malformed");
   if (route.querystring !== undefined) add("validation/query");
-  if (route.body !== undefined)
+  if (route.rawBody !== undefined) add("validation/too-large", "validation/malformed");
+  if (route.body !== undefined || route.form !== undefined)
     add("validation/too-large", "validation/media-type", "validation/malformed", "validation/body");
   if (takesIdempotencyKey(route))
     add("validation/malformed", "conflict/in-flight", "idempotency/payload-differs", "upstream/unavailable");

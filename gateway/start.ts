@@ -24,6 +24,7 @@ import { createRouteHandler, type Handlers } from "./handlers/handlers.ts";
 import { createIssueAccessToken } from "./handlers/issue-access-token.ts";
 import { createLogIn } from "./handlers/log-in.ts";
 import { createOpenSession } from "./handlers/open-session.ts";
+import { createReceiveVendorWebhook } from "./handlers/receive-vendor-webhook.ts";
 import {
   createReportReadiness,
   createShowDescription,
@@ -31,7 +32,9 @@ import {
   type Readiness,
   reportLiveness,
 } from "./handlers/service-facts.ts";
+import { showPassengerTemplate } from "./handlers/show-passenger-template.ts";
 import { createStreamMyEvents } from "./handlers/stream-my-events.ts";
+import { createTakePassengerFile } from "./handlers/take-passenger-file.ts";
 import { createShowWebhookKit } from "./handlers/webhook-kit.ts";
 import { listen } from "./http/exchange.ts";
 import { type Channel, type ChannelParts, openChannel } from "./live/channel.ts";
@@ -40,6 +43,7 @@ import { openPassengerStreams } from "./live/passenger-open.ts";
 import type { ReadPast } from "./live/passenger-past.ts";
 import type { PassengerStreams } from "./live/passenger-streams.ts";
 import { describeSurface } from "./openapi.ts";
+import { createPassengerFileReader } from "./passenger-file/reader.ts";
 import { createPipeline } from "./pipeline.ts";
 import { createProblemTeller, type TellProblem } from "./problem-response.ts";
 import { createPartnerAlerts } from "./rates/partner-alerts.ts";
@@ -177,8 +181,11 @@ const createHandlers = (
     logIn: createLogIn(dispatch, tenants, createCaptchaVerifier(config), openSession),
     exchangeMagicLink: createExchangeMagicLink(dispatch, closedCases, openSession, log),
     issueAccessToken: createIssueAccessToken(dispatch, tenants, config.PARTNER_AUDIENCE, signToken),
+    receiveVendorWebhook: createReceiveVendorWebhook(dispatch, config.BASE_URL),
     streamMyEvents: createStreamMyEvents(passengerStreams),
     exportAudit: createExportAudit(dispatch),
+    takePassengerFile: createTakePassengerFile(dispatch, createPassengerFileReader(), parts.stage),
+    showPassengerTemplate,
     showKeySet: createShowKeySet(keys),
     showDescription: createShowDescription(surfaces, describing(config, parts.routes ?? allRoutes)),
     showWebhookKit: createShowWebhookKit(config.BASE_URL),

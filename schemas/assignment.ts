@@ -1,7 +1,7 @@
 /** Owns what a wave gives a group: its stay, the hotels to try, and the terms its saga works by. */
 import type { Coordinates, HotelOffer } from "./hotel.ts";
 import type { VendorChoice } from "./vendor-call.ts";
-import type { PaymentMethod, Tier, VehicleType } from "./vocabulary.ts";
+import type { Money, PaymentMethod, Tier, VehicleType } from "./vocabulary.ts";
 
 export interface Stay {
   /** Local dates at the airport, `YYYY-MM-DD`; check-out is exclusive. */
@@ -16,6 +16,8 @@ export interface HotelCandidate {
   /** Where a hotel was named by hand nobody may know its place. */
   offer: Omit<HotelOffer, "coordinates"> & { coordinates?: Coordinates };
   rooms: number;
+  /** What the policy lets a room cost a night; absent: no limit. */
+  nightlyMax?: Money;
   /** Straight line from the airport; absent where the place is not known. */
   distanceKm?: number;
   /** Of a direct contract as the wave chose it first: what the market asked there and then for a room and night. */

@@ -1,8 +1,10 @@
 /** Owns the wire shape of cases and their manifest as operators write and read them (contract, "Case"). */
 import Type, { type Static } from "typebox";
 import { marketBases } from "./allocation.ts";
+import { CancellationStep } from "./cancellation.ts";
 import { Concurrency } from "./concurrency.ts";
 import { CaseKind, caseKinds } from "./drill.ts";
+import { feedEventPrefix, PredictionView } from "./flight.ts";
 import { LockFacts } from "./lock.ts";
 import { PageQuery } from "./page.ts";
 import { GroupPriority } from "./partner-priority.ts";
@@ -17,6 +19,7 @@ import {
   disruptionReasons,
   disruptionTypes,
   GroupId,
+  Money,
   offerStates,
   Reason,
   reservationStatuses,
@@ -35,10 +38,10 @@ export const ExternalEventId = Type.String({
   minLength: 1,
   maxLength: 200,
   // `eventIdOf` of the case actor.
-  pattern: `^(?!(${caseKinds.join("|")}):)`,
+  pattern: `^(?!(${[...caseKinds, feedEventPrefix].join("|")}):)`,
   examples: ["XN482-2026-11-21"],
   description:
-    "Whatever you call it; what begins with `DRILL:` or `SHADOW:` is the name of a drill, and of nothing else.",
+    "Whatever you call it; what begins with `DRILL:` or `SHADOW:` is the name of a drill, what begins with `FEED:` of what the flight feed has told, and of nothing else.",
 });
 
 export const Flight = Type.Object({
@@ -199,6 +202,7 @@ const caseHead = {
   flight: Flight,
   nextFlight: Type.Optional(NextFlight),
   disruption: Type.Optional(Disruption),
+  prediction: Type.Optional(PredictionView),
   subCaseCount: Type.Integer({ minimum: 0 }),
   version: Type.Integer(),
   createdAt: Timestamp,
@@ -287,6 +291,17 @@ export const ReservationView = Type.Object(
     confirmationNumber: Type.Optional(Type.String()),
     totalMinor: Type.Optional(Type.Integer()),
     currency: Type.Optional(Type.String()),
+    freeCancellationUntil: Type.Optional(
+      Type.String({ ...Timestamp, description: "The last moment at which cancelling costs nothing." }),
+    ),
+    cancellation: Type.Optional(
+      Type.Array(CancellationStep, {
+        description: "What cancelling costs until when, earliest first, as the vendor has told it.",
+      }),
+    ),
+    cancellationFee: Type.Optional(
+      Type.Object(Money.properties, { description: "What the vendor charged for its cancellation." }),
+    ),
   },
   { title: "Reservation" },
 );

@@ -2,6 +2,7 @@
 import Type, { type TObject } from "typebox";
 import { ExternalEventId, FlightNumber, NextFlight } from "./case.ts";
 import type { PublicEventType } from "./events.ts";
+import { certainties } from "./flight.ts";
 import { stayEffects } from "./reaccommodate.ts";
 import { Urn } from "./urn.ts";
 import {
@@ -79,10 +80,11 @@ export const eventsDescribed: Readonly<Record<PublicEventType, EventDescription>
       airport: AirportCode,
       probability: Type.Number({ minimum: 0, maximum: 1, examples: [0.92] }),
       threshold: Type.Number({ minimum: 0, maximum: 1, examples: [0.8] }),
+      certainty: Type.Enum([...certainties], { description: "`CONFIRMED`: it is no prediction any more." }),
     }),
   },
   "case.opened": {
-    when: "A case is provisioned: every passenger has an owner.",
+    when: "A case is provisioned: every passenger has an owner. One that the flight feed has opened has none yet (`subCaseCount` 0): they come with `case.amended`.",
     data: Type.Object({
       externalEventId: ExternalEventId,
       status: Type.Enum([...caseStatuses]),
@@ -93,10 +95,21 @@ export const eventsDescribed: Readonly<Record<PublicEventType, EventDescription>
     }),
   },
   "case.amended": {
-    when: "The manifest is updated: groups are formed anew, passengers are added, or the next flight is another one. Of many groups several in a row tell.",
+    when: "The manifest is updated: groups are formed anew, passengers are added, or the next flight is another one. Of many groups several in a row tell. `DISRUPTION`: a case that the flight feed has opened, of which more is known.",
     data: Type.Object({
       externalEventId: ExternalEventId,
-      change: Type.Enum(["NEXT_FLIGHT", "GROUPS", "PASSENGERS"]),
+      change: Type.Enum(["NEXT_FLIGHT", "GROUPS", "PASSENGERS", "DISRUPTION"]),
+      airport: Type.Optional(
+        Type.String({ ...AirportCode, description: "With `DISRUPTION`, as what follows." }),
+      ),
+      flight: Type.Optional(flight),
+      disruption: Type.Optional(disruption),
+      probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1, examples: [0.97] })),
+      certainty: Type.Optional(
+        Type.Enum([...certainties], {
+          description: "Absent once the airline has told of the disruption itself.",
+        }),
+      ),
       nextFlight: Type.Optional(NextFlight),
       groups: Type.Array(amendedGroup, { description: "Those whom it concerns." }),
       mergedAway: Type.Optional(

@@ -23,31 +23,56 @@ export const providerCode = ({
  * cluster, so it does not change with the offer that wins.
  */
 export const hotelUrns = (offers: readonly HotelFacts[]): string[] => {
-  const clusters = new Clusters(offers);
+  const { told, toldAs } = tellings(offers);
+  const clusters = new Clusters(told);
   clusters.joinEqual((offer) => `${offer.vendor}\n${offer.providerHotelId}`, true);
   clusters.joinEqual((offer) => offer.masterHotelId || undefined, true);
-  for (const [a, b] of neighbours(offers)) clusters.join(a, b);
+  for (const [a, b] of neighbours(told)) clusters.join(a, b);
   clusters.joinEqual((offer) => `${offer.name}\n${offer.address}`);
-  return clusters.urns();
+  const urns = clusters.urns();
+  return toldAs.map((index) => urns[index] as string);
 };
+
+/** A hotel's rooms all say the same of it: what is said is compared once. `toldAs`: by offer, which of what is told it says. */
+const tellings = (offers: readonly HotelFacts[]): { told: HotelFacts[]; toldAs: number[] } => {
+  const told: HotelFacts[] = [];
+  const known = new Map<string, number>();
+  const toldAs = offers.map((offer) => {
+    const { vendor, providerHotelId, masterHotelId, coordinates, stars, name, address } = offer;
+    const place = `${coordinates.latitude}\n${coordinates.longitude}\n${stars}`;
+    const key = `${vendor}\n${providerHotelId}\n${masterHotelId}\n${place}\n${name}\n${address}`;
+    const index = known.get(key) ?? told.push(offer) - 1;
+    known.set(key, index);
+    return index;
+  });
+  return { told, toldAs };
+};
+
+/** A thousandth of a degree of latitude is 111 m: what is further apart is not {@link sameSpotKm} near. */
+const sameSpotDegrees = 0.001;
 
 /** Pairs within 100 m with the same stars, nearest first: the likeliest match is made before one that it rules out. */
 const neighbours = (offers: readonly HotelFacts[]): [number, number][] => {
   const pairs: { pair: [number, number]; km: number }[] = [];
-  offers.forEach((offer, a) => {
-    if (offer.stars === undefined) return;
-    for (let b = a + 1; b < offers.length; b++) {
-      const other = offers[b]!;
+  const northward = offers
+    .map(({ coordinates: { latitude }, stars }, index) => ({ latitude, stars, index }))
+    .filter(({ stars, latitude }) => stars !== undefined && !Number.isNaN(latitude))
+    .sort((x, y) => x.latitude - y.latitude);
+  northward.forEach(({ latitude, stars, index }, at) => {
+    for (let next = at + 1; next < northward.length; next++) {
+      const other = northward[next]!;
+      if (other.latitude - latitude > sameSpotDegrees) break;
+      if (other.stars !== stars) continue;
+      const [a, b] = index < other.index ? [index, other.index] : [other.index, index];
       // Two codes of one vendor are joined by their id alone, and ten thousand hotels in one spot would be ten million pairs.
-      if (other.vendor === offer.vendor) continue;
-      // A thousandth of a degree of latitude is 111 m: most pairs are told apart without trigonometry.
-      if (other.stars !== offer.stars) continue;
-      if (Math.abs(other.coordinates.latitude - offer.coordinates.latitude) > 0.001) continue;
-      const km = distanceKmBetween(offer.coordinates, other.coordinates);
+      if (offers[a]!.vendor === offers[b]!.vendor) continue;
+      const km = distanceKmBetween(offers[a]!.coordinates, offers[b]!.coordinates);
       if (km <= sameSpotKm) pairs.push({ pair: [a, b], km });
     }
   });
-  return pairs.sort((x, y) => x.km - y.km).map(({ pair }) => pair);
+  return pairs
+    .sort((x, y) => x.km - y.km || x.pair[0] - y.pair[0] || x.pair[1] - y.pair[1])
+    .map(({ pair }) => pair);
 };
 
 /** Union-find over offers that knows what a cluster's members say about their identity. */
@@ -112,10 +137,10 @@ class Clusters {
       const known = smallest.get(root);
       if (known === undefined || id < known) smallest.set(root, id);
     });
-    return this.offers.map((_, index) => {
-      const root = this.root(index);
-      return urn("hotel", hotelId(this.masterIds[root] ?? smallest.get(root)!));
-    });
+    const urns = new Map(
+      [...smallest].map(([root, id]) => [root, urn("hotel", hotelId(this.masterIds[root] ?? id))]),
+    );
+    return this.offers.map((_, index) => urns.get(this.root(index)) as string);
   }
 }
 

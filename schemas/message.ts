@@ -4,7 +4,7 @@
  */
 import type { CaseKind } from "./drill.ts";
 import type { NotificationTemplate } from "./notification.ts";
-import type { VehicleType } from "./vocabulary.ts";
+import type { Channel, VehicleType } from "./vocabulary.ts";
 
 /** What templates tell of a group. What is absent is not so, or not known. */
 export interface NoticeFacts {
@@ -107,14 +107,19 @@ export interface PassengerContact {
   language?: string;
 }
 
-export const messageStates = ["delivered", "bounced", "replied", "opted-out"] as const;
+export const messageStates = ["delivered", "bounced", "replied", "opted-out", "opted-in"] as const;
 export type MessageState = (typeof messageStates)[number];
 
 /** The data of `message.record-status`: what a carrier tells of a message that it has taken, in any order, late or twice. */
 export interface MessageStatusReport {
-  /** Ours, under which the carrier has taken it. */
-  reference: string;
+  /** Ours, under which the carrier has taken it. Absent: its reader says so of themselves, as in the two members that follow. */
+  reference?: string;
+  channel?: Channel;
+  /** Their number or address, sealed. */
+  sealedRecipient?: string;
   state: MessageState;
   /** ISO 8601 UTC, by the carrier's clock. */
   at: string;
+  /** Why it did not arrive, without what is personal. */
+  detail?: string;
 }

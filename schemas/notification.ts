@@ -57,6 +57,10 @@ export const NotificationView = Type.Object(
     }),
     recipient: Recipient,
     sentAt: Timestamp,
+    at: Type.String({ ...Timestamp, description: "Of the status." }),
+    repliedAt: Type.Optional(
+      Type.String({ ...Timestamp, description: "When its reader answered; an answer is a delivery." }),
+    ),
   },
   { title: "Notification" },
 );

@@ -35,6 +35,9 @@ export const PassengerInput = Type.Object(
 );
 export type PassengerInput = Static<typeof PassengerInput>;
 
+/** A group goes to its sub-case in one message, and no booking is that large: reservation systems stop at 99. */
+export const bookingPassengersMax = 150;
+
 /** A passenger as we keep one. */
 export interface Passenger {
   /** `urn:passenger:<code>-…`: the same for the same person of a booking in every case. */

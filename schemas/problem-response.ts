@@ -25,6 +25,10 @@ export const ProblemResponse = Type.Object(
             examples: ["/flight/number"],
           }),
           detail: Type.String(),
+          row: Type.Optional(
+            Type.Integer({ description: "Of a spreadsheet that was sent, as spreadsheets count." }),
+          ),
+          column: Type.Optional(Type.String({ description: "Its header, as the file has it." })),
         }),
       ),
     ),

@@ -68,6 +68,9 @@ export type ProblemCode = keyof typeof problems;
 export interface FieldError {
   pointer: string;
   detail: string;
+  /** Of a spreadsheet's cell: its row, from 1, and the header of its column. */
+  row?: number;
+  column?: string;
 }
 
 /** The extension members that the contract and we use beside RFC 7807's own. */

@@ -1,11 +1,12 @@
 /** Owns the wire shape of one reservation as operators read it, and of one that a person has made by phone. */
 import Type, { type Static } from "typebox";
+import { CancellationWindow } from "./cancellation.ts";
 import { ReservationView } from "./case.ts";
 import { Concurrency } from "./concurrency.ts";
 import { nightsMax, PlaceOnEarth } from "./hotel-search.ts";
 import { LocalDate } from "./local-day.ts";
 import { Urn } from "./urn.ts";
-import { GroupId, Reason, Timestamp } from "./vocabulary.ts";
+import { GroupId, Money, Reason, Timestamp } from "./vocabulary.ts";
 
 /** In place of a vendor's name where a person has booked; no configured vendor may have it. */
 export const byHandVendor = "by-hand";
@@ -39,6 +40,14 @@ export const ReservationDetail = Type.Object(
         urn: Urn("passenger"),
         firstName: Type.Optional(Type.String()),
         lastName: Type.Optional(Type.String()),
+      }),
+    ),
+    cancellingNow: Type.Optional(
+      Type.Object(Money.properties, { description: "What cancelling would cost at this moment." }),
+    ),
+    cheapestCancellation: Type.Optional(
+      Type.Object(CancellationWindow.properties, {
+        description: "When cancelling is cheapest from now on: after `from`, until `before`.",
       }),
     ),
     payment: Type.Optional(Type.Enum(["GUARANTEE", "CARD"], { description: "How the hotel is paid." })),

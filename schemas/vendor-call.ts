@@ -15,7 +15,7 @@ export const vendorVerbs = [
 ] as const;
 export type VendorVerb = (typeof vendorVerbs)[number];
 
-export type VendorKind = "hotel" | "payment" | "transport" | "message";
+export type VendorKind = "hotel" | "payment" | "transport" | "message" | "flight";
 
 /** The data of the command `vendor-<name>.<verb>`. */
 export interface VendorCall {
@@ -78,6 +78,13 @@ export interface VendorView {
   reconcileMinutes?: number;
   /** From each process; absent: as many as there are. */
   callsPerSecond?: number;
+}
+
+/** A page of our references of bookings that stand with a vendor. */
+export interface StandingBookings {
+  references: string[];
+  /** Where the next page begins; absent: this is the last one. */
+  next?: string;
 }
 
 /** The data of `sub-case.record-stay`: what a hotel tells of a booking after it was made. */

@@ -14,6 +14,7 @@ import { operatorSubcommands } from "./administration/operators.ts";
 import { partnerSubcommands } from "./administration/partners.ts";
 import { partnerSecretSubcommands } from "./administration/partners-secrets.ts";
 import { partnerWebhookSubcommands } from "./administration/partners-webhook.ts";
+import { reconcileSubcommands } from "./administration/reconcile.ts";
 import type { Reach, Subcommand } from "./administration/subcommand.ts";
 import { tenantSubcommands } from "./administration/tenants.ts";
 import { unreachable, withoutPassword } from "./administration/unreachable.ts";
@@ -29,6 +30,7 @@ const subcommands: Record<string, Subcommand> = {
   ...partnerSecretSubcommands,
   ...partnerWebhookSubcommands,
   ...vendorSubcommands,
+  ...reconcileSubcommands,
   ...operatorSubcommands,
   ...keySubcommands,
   ...deadLetterSubcommands,

@@ -14,6 +14,7 @@ import {
   provisionAirlines,
   putVendors,
   type SandboxVendor,
+  webhookSettings,
 } from "./demonstration/provision.ts";
 import { printTimeline, printWebhooks } from "./demonstration/report.ts";
 import { Timeline } from "./demonstration/timeline.ts";
@@ -39,7 +40,8 @@ export interface DemoFile {
   audiences: Instance["audiences"];
   airlines: DemoAirline[];
   operators: DemoOperator[];
-  vendors: { name: string; kind: string }[];
+  /** `webhookSecret`: what it signs its webhooks with; absent: it sends none. */
+  vendors: { name: string; kind: string; webhookSecret?: string }[];
   sandbox: { controlUrl: string };
   demoCase?: { caseUrn: string; subCases: number; pnrs: { pnr: string; lastName: string }[] };
   /** As it was pushed, so that a later run pushes the very same event. */
@@ -68,7 +70,7 @@ export const runDemo = async (options: DemoOptions): Promise<void> => {
     const airlines = known?.airlines ?? (await provisionAirlines(provisioning));
     const operators = known?.operators ?? (await provisionOperators(operatorsAt(instance), airlines));
     await putVendors(provisioning);
-    await tellReceiver(sandboxControlUrl, airlines, signal);
+    await tellSandbox(sandboxControlUrl, webhookSettings(instance.baseUrl, vendors), airlines, signal);
     const airline = airlines[0] as DemoAirline;
     await timeline.watch(streams, airline.code);
     const demo: DemoFile = {
@@ -80,7 +82,10 @@ export const runDemo = async (options: DemoOptions): Promise<void> => {
       audiences: instance.audiences,
       airlines,
       operators,
-      vendors: vendors.map(({ name, kind }) => ({ name, kind })),
+      vendors: vendors.map(({ name, kind, webhookSecret }) => ({
+        ...{ name, kind },
+        ...(webhookSecret !== undefined && { webhookSecret }),
+      })),
       sandbox: { controlUrl: sandboxControlUrl },
       push: known?.push ?? demoPush(airline.code, new Date()),
     };
@@ -103,8 +108,10 @@ const operatorsAt = ({ mongodbUrl, keysDir }: Instance) => ({
 const writeDemo = (file: string, demo: DemoFile): void =>
   writeFileSync(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
 
-const tellReceiver = async (
+/** What the receiver verifies with, and where vendors tell what happens. */
+const tellSandbox = async (
   controlUrl: string,
+  ofVendors: Record<string, unknown>,
   airlines: DemoAirline[],
   signal: AbortSignal,
 ): Promise<void> => {
@@ -116,10 +123,10 @@ const tellReceiver = async (
   const answer = await fetch(new URL("/control", controlUrl), {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ receiver: { secrets } }),
+    body: JSON.stringify({ ...ofVendors, receiver: { secrets } }),
     signal,
   });
-  if (!answer.ok) throw new Error(`the sandbox's receiver took no secrets: ${answer.status}`);
+  if (!answer.ok) throw new Error(`the sandbox took no webhooks: ${answer.status}`);
 };
 
 interface Playing extends DemoOptions {

@@ -32,6 +32,7 @@ export const listProjection: Record<keyof ListedCase | "version" | "schemaVersio
   flight: 1,
   nextFlight: 1,
   disruption: 1,
+  detection: 1,
   progress: 1,
   createdAt: 1,
   resolvedAt: 1,

@@ -1,9 +1,12 @@
 /** Owns which rule answers which command to a case; the rules stand in intake, planning and progress. */
+import { flightKeyOf, type OpenDetected } from "../../schemas/flight.ts";
 import { Problem } from "../../schemas/problems.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
 import { decideBookRooms, decideNoteOverride, decideRerun, withRenewed } from "./booking.ts";
 import { decideClose, decideReopen } from "./closing.ts";
+import { decideAmendDetected, decideOpenDetected, decideWithdrawDetected, takenInHand } from "./detected.ts";
+import { flightIn } from "./detected-state.ts";
 import { decideOpen, decideProvisioned, reissueAfterMs } from "./intake.ts";
 import { decideAmendManifest, decideApplyCorrection } from "./manifest-patch.ts";
 import {
@@ -28,6 +31,11 @@ import type { CaseEvent, CaseState } from "./state.ts";
 export const commands = [
   "open",
   "open-manually",
+  "open-first",
+  "open-manually-first",
+  "open-detected",
+  "amend-detected",
+  "withdraw-detected",
   "note-provisioned",
   "plan",
   "request-demand",
@@ -45,6 +53,8 @@ export const commands = [
   "reaccommodate",
   "replace-group",
   "amend-manifest",
+  "add-passengers",
+  "take-push",
   "apply-correction",
   "prioritise",
   "note-wave",
@@ -57,12 +67,20 @@ export const commands = [
 
 export const decide = (state: CaseState | undefined, command: Received, gathered: unknown): CaseEvent[] => {
   const events = decideVerb(state, command, gathered);
-  return state === undefined || events.length === 0 ? events : thenPlace(state, command, events);
+  if (state === undefined || events.length === 0) return events;
+  return thenPlace(state, command, [...events, ...takenInHand(state, command, events)]);
 };
 
+type Verb = (typeof commands)[number];
+
+const isOpening = (verb: Verb): verb is Extract<Verb, `open${"" | "-manually"}${"" | "-first"}`> =>
+  /^open(-manually)?(-first)?$/.test(verb);
+
 const decideVerb = (state: CaseState | undefined, command: Received, gathered: unknown): CaseEvent[] => {
-  const verb = command.name.slice("case.".length) as (typeof commands)[number];
-  if (verb === "open" || verb === "open-manually") return decideOpen(state, command);
+  const verb = command.name.slice("case.".length) as Verb;
+  if (isOpening(verb)) return decideOpen(state, command);
+  if (verb === "open-detected")
+    return decideOpenDetected(state, command, flightKeyOf(flightIn((command.data as OpenDetected).flight)));
   if (verb === "note-provisioned") return decideProvisioned(state, command);
   const system = command.principal.surface === "system";
   if (state === undefined) {
@@ -113,7 +131,13 @@ const decideVerb = (state: CaseState | undefined, command: Received, gathered: u
       return decideReaccommodate(state, command, gathered);
     case "replace-group":
       return decideReplaceGroup(state, command);
+    case "amend-detected":
+      return decideAmendDetected(state, command);
+    case "withdraw-detected":
+      return decideWithdrawDetected(state, command);
     case "amend-manifest":
+    case "add-passengers":
+    case "take-push":
       return decideAmendManifest(state, command, gathered);
     case "apply-correction":
       return decideApplyCorrection(state, command, gathered);

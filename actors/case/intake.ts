@@ -3,13 +3,16 @@ import { createHash } from "node:crypto";
 import { airport as airportOf } from "../../schemas/airports.ts";
 import type { OpenCaseManuallyBody } from "../../schemas/case.ts";
 import type { CaseKind } from "../../schemas/drill.ts";
+import { flightKeyOf } from "../../schemas/flight.ts";
 import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
 import { needsOf } from "../../schemas/passenger.ts";
 import { type FieldError, Problem } from "../../schemas/problems.ts";
-import { type DisruptionReason, type DisruptionType, disruptionReasons } from "../../schemas/vocabulary.ts";
+import type { DisruptionType } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
+import { reasonOf } from "./detected.ts";
+import { isAwaitingManifest, isAwaitingPush } from "./detected-state.ts";
 import { groupByPnr, groupOf, groupPassengersMax, type ManifestGroup } from "./manifest.ts";
 import type { CaseEvent, CaseState, GroupHead } from "./state.ts";
 
@@ -110,22 +113,37 @@ const sorted = (value: unknown): unknown => {
 export const decideOpen = (state: CaseState | undefined, command: Received): CaseEvent[] => {
   const bodyHash = bodyHashOf(command.data);
   requireDrillRole(command);
-  if (state !== undefined) {
-    requireAirport(command.principal, state.airport);
+  if (state !== undefined) requireAirport(command.principal, state.airport);
+  if (state?.externalEventId === eventIdOf(command.data as { externalEventId: string; kind?: CaseKind })) {
     const known = state.bodyHash === bodyHash || state.otherBodies.includes(bodyHash);
     return known ? [] : [{ type: "case.repeated-differently", data: { bodyHash } }];
   }
-  const intake =
-    command.name === "case.open"
-      ? readPush(command.data as DisruptionPushBody)
-      : readDeclaration(command.data as OpenCaseManuallyBody, command.now);
+  if (state !== undefined) requireWaiting(state);
+  const intake = pushes.has(command.name)
+    ? readPush(command.data as DisruptionPushBody)
+    : readDeclaration(command.data as OpenCaseManuallyBody, command.now);
   const airport = caseAirport(intake);
   checkAirports(intake);
   requireAirport(command.principal, airport);
   checkGroups(intake.namedGroups);
   const manifest = intake.groups(command.tenant, `${command.tenant}/${intake.externalEventId}`);
   checkSizes(manifest, intake.pointers.passengers);
-  return [{ type: "case.registered", data: registered(command, intake, airport, manifest, bodyHash) }];
+  const opened = registered(command, intake, airport, manifest, bodyHash);
+  if (state !== undefined) return [{ type: "case.manifest-received", data: opened }];
+  return [{ type: "case.registered", data: claims(command) ? withClaim(opened) : opened }];
+};
+
+const pushes: ReadonlySet<string> = new Set(["case.open", "case.open-first"]);
+
+/** Nobody has a case for the flight, in an airline where a feed might open one. */
+const claims = ({ name }: Received): boolean => name.endsWith("-first");
+
+const withClaim = (opened: CaseState): CaseState => ({ ...opened, flightClaim: flightKeyOf(opened.flight) });
+
+/** @throws Problem conflict/concurrent-write: whoever has looked finds another standing when it looks again */
+const requireWaiting = (state: CaseState): void => {
+  if (isAwaitingPush(state) && isAwaitingManifest(state)) return;
+  throw new Problem("conflict/concurrent-write", "The case is another event's by now. Repeat it.");
 };
 
 /** Contract, "Role rules": drills and shadow cases are an administrator's. */
@@ -173,11 +191,6 @@ export const checkSizes = (manifest: ManifestGroup[], pointer: string): void => 
     errors: [{ pointer, detail }],
   });
 };
-
-const reasonOf = (raw: string): { reason: DisruptionReason; reasonRaw?: string } =>
-  (disruptionReasons as readonly string[]).includes(raw)
-    ? { reason: raw as DisruptionReason }
-    : { reason: "OTHER", reasonRaw: raw };
 
 const registered = (
   command: Received,

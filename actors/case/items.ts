@@ -1,7 +1,8 @@
 /** Owns the review items that a case opens: for whom, of which category, and what they say. */
 import type { ReviewCategory } from "../../schemas/vocabulary.ts";
 import type { Outgoing } from "../runtime/decider.ts";
-import type { CaseEvent, CaseState, GroupHead, ReviewNoted } from "./state.ts";
+import type { ReviewNoted } from "./review-notes.ts";
+import type { CaseEvent, CaseState, GroupHead } from "./state.ts";
 
 interface About {
   category: ReviewCategory;
@@ -12,7 +13,7 @@ interface About {
   occurrence?: string;
 }
 
-const item = (state: CaseState, caseId: string, { groups, ...about }: About): Outgoing => {
+export const item = (state: CaseState, caseId: string, { groups, ...about }: About): Outgoing => {
   const data = {
     caseId,
     airport: state.airport,

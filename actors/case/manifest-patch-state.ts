@@ -40,13 +40,17 @@ export interface ManifestPatchEvent {
     /** Set: the next flight that stands was decided then. */
     flightDecidedAt?: Date;
     pending?: NonNullable<ManifestPatches["pendingNextFlight"]>;
+    /** Set: the case had nobody yet, and its provisioning begins. */
+    provisionDueAt?: Date;
+    /** Set: it came as a push, which names the event. */
+    naming?: Pick<CaseState, "externalEventId" | "bodyHash">;
   };
 }
 
 const amendmentsMax = 8;
 
 export const evolveManifestPatch = (state: CaseState, { data }: ManifestPatchEvent): CaseState => {
-  const { amendment, groups, arriving, flightDecidedAt, pending } = data;
+  const { amendment, groups, arriving, flightDecidedAt, pending, provisionDueAt, naming } = data;
   const { arriving: _, ...grown } = groups === undefined ? state : withNewcomers(state, groups);
   return {
     ...grown,
@@ -54,6 +58,12 @@ export const evolveManifestPatch = (state: CaseState, { data }: ManifestPatchEve
     amendments: [...(state.amendments ?? []), amendment].slice(-amendmentsMax),
     ...(flightDecidedAt === undefined ? {} : { nextFlightDecidedAt: flightDecidedAt }),
     ...(pending === undefined ? {} : { pendingNextFlight: pending }),
+    ...(provisionDueAt === undefined
+      ? {}
+      : { awaiting: { step: "provisioning" as const, dueAt: provisionDueAt } }),
+    ...(naming === undefined || state.detection === undefined
+      ? {}
+      : { ...naming, detection: { ...state.detection, isPushed: true as const } }),
   };
 };
 

@@ -17,7 +17,9 @@ import { urn } from "../../schemas/urn.ts";
 import type { Tier } from "../../schemas/vocabulary.ts";
 import { causedId, derivedId } from "../runtime/clock.ts";
 import type { Reading, Received } from "../runtime/decider.ts";
-import { checkSizes } from "./intake.ts";
+import { isAwaitingManifest, isAwaitingPush } from "./detected-state.ts";
+import type { Naming } from "./first-case.ts";
+import { checkSizes, reissueAfterMs } from "./intake.ts";
 import { groupOf, groupPassengersMax, lateGroupId, type ManifestGroup } from "./manifest.ts";
 import type { ManifestPatchEvent } from "./manifest-patch-state.ts";
 import { datesOf, roomsOf, stageOf } from "./planning.ts";
@@ -67,6 +69,10 @@ export const decideAmendManifest = (state: CaseState, command: Received, gathere
       ...(arriving.length === 0 ? {} : { arriving }),
       ...(effect === undefined || effect === "SUPERSEDED" ? {} : { flightDecidedAt: decidedAt }),
       ...(effect === "DEFERRED" && flight ? { pending: flight } : {}),
+      ...(isAwaitingManifest(state) && shaped.length > 0
+        ? { provisionDueAt: new Date(command.now.getTime() + reissueAfterMs) }
+        : {}),
+      ...(command.name === "case.take-push" ? { naming: namingOf(state, command) } : {}),
     },
   };
   const events: CaseEvent[] = [...applied, amended];
@@ -88,6 +94,12 @@ export const decideApplyCorrection = (
   const after = applied.reduce<CaseState>(evolve, state);
   const events = [...applied, ...moreRooms(state, after, command, gathered as RegroupTerms)];
   return [...events, ...consequences(events.reduce<CaseState>(evolve, state), command.now)];
+};
+
+/** @throws Problem conflict/concurrent-write: another push was there first */
+const namingOf = (state: CaseState, { data }: Received): Naming["naming"] => {
+  if (isAwaitingPush(state)) return (data as Naming).naming;
+  throw new Problem("conflict/concurrent-write", "The case is another event's by now. Repeat it.");
 };
 
 const wrong = (errors: FieldError[]): Problem =>

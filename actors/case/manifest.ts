@@ -1,6 +1,12 @@
 /** Owns reading a manifest: passengers as they are sent become groups (contract: one PNR, one group) with what is missing named. */
 import { createHash } from "node:crypto";
-import { normalName, normalPnr, type Passenger, type PassengerInput } from "../../schemas/passenger.ts";
+import {
+  bookingPassengersMax,
+  normalName,
+  normalPnr,
+  type Passenger,
+  type PassengerInput,
+} from "../../schemas/passenger.ts";
 import { urn } from "../../schemas/urn.ts";
 import { cabins, type Tier } from "../../schemas/vocabulary.ts";
 
@@ -13,8 +19,7 @@ export interface ManifestGroup {
   missing: string[];
 }
 
-/** A group goes to its sub-case in one message, and no booking is that large: reservation systems stop at 99. */
-export const groupPassengersMax = 150;
+export const groupPassengersMax = bookingPassengersMax;
 
 const shortHash = (text: string): string =>
   createHash("sha256").update(text).digest("hex").slice(0, 16).toUpperCase();

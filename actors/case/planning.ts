@@ -9,6 +9,7 @@ import type { DemandType, Tier } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Received } from "../runtime/decider.ts";
 import { approvedDemands, placeable } from "./capacity.ts";
+import { isAwaitingManifest } from "./detected-state.ts";
 import type { Freeze } from "./freeze.ts";
 import { reissueAfterMs } from "./intake.ts";
 import { nightsOf } from "./nights.ts";
@@ -223,6 +224,11 @@ export const decideRequestDemand = (
   freeze: Freeze | undefined,
 ): CaseEvent[] => {
   const { type, roomsRequested } = command.data as { type: DemandType; roomsRequested: number };
+  if (isAwaitingManifest(state)) {
+    throw new Problem("conflict/state", "Nobody has said yet who is stranded: push or amend the manifest.", {
+      state: "AWAITING_MANIFEST",
+    });
+  }
   if (state.plannedAt === undefined) {
     throw new Problem("conflict/state", "The case is still being provisioned. Try again in a moment.", {
       state: state.status,

@@ -33,6 +33,7 @@ export const collection = "cases";
 
 export const caseIndexes = [
   { name: "external-event", key: { externalEventId: 1 }, unique: true },
+  { name: "flight-claim", key: { flightClaim: 1 }, unique: true, sparse: true },
   ...caseListIndexes,
   { name: "closed", key: { closedAt: 1 }, sparse: true },
   { name: "demand", key: { "demands.demandId": 1 }, sparse: true },
@@ -206,6 +207,17 @@ export const caseQueries = (context: ActorContext) => {
       const { meta, state } = await loadCase(context, tenant, idOf((params as { caseUrn: string }).caseUrn));
       requireAirport(principal, state.airport);
       return caseHead(meta._id, meta.version, state, state.groups.length);
+    },
+
+    /** For a policy that is made for the case: where it is, and for whom. */
+    circumstances: async ({
+      tenant,
+      principal,
+      params,
+    }: Query): Promise<{ airport: string; tiers: Tier[] }> => {
+      const { state } = await loadCase(context, tenant, idOf((params as { caseUrn: string }).caseUrn));
+      requireAirport(principal, state.airport);
+      return { airport: state.airport, tiers: [...new Set(state.groups.flatMap(({ tier }) => tier ?? []))] };
     },
 
     /** For a login: which of these cases take passengers now. */

@@ -2,6 +2,7 @@
 import type { KnownStage, Stage } from "../../schemas/group-note.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { Outgoing, Received } from "../runtime/decider.ts";
+import { detectedOut, flightOf, manifestProvisioned, openedByFeed } from "./detected.ts";
 import { chunkSize } from "./intake.ts";
 import {
   afterReviewItems,
@@ -19,13 +20,6 @@ import { regrouped } from "./regroup-reactions.ts";
 import type { WaveReview } from "./relax-state.ts";
 import type { CaseEvent, CaseState, GroupHead } from "./state.ts";
 
-const flightOf = ({ flight }: CaseState) => ({
-  iataDesignator: flight.number,
-  originAirport: flight.origin,
-  destinationAirport: flight.destination,
-  scheduledDeparture: flight.scheduledDeparture,
-});
-
 export const outgoing = (
   event: CaseEvent,
   state: CaseState,
@@ -34,23 +28,22 @@ export const outgoing = (
 ): Outgoing[] => {
   switch (event.type) {
     case "case.registered":
+      return state.source === "FEED" ? openedByFeed(state, caseId) : [provisionNext(state, caseId)];
+    case "case.manifest-received":
+      return [
+        ...detectedOut(event, state, caseId),
+        ...(state.groups.length === 0 ? [] : [provisionNext(state, caseId)]),
+      ];
+    case "case.prediction-amended":
+    case "case.prediction-noted":
+    case "case.withdrawal-noted":
+    case "case.taken-in-hand":
+      return detectedOut(event, state, caseId);
     case "case.chunk-provisioned":
       return [provisionNext(state, caseId)];
     case "case.opened":
       return [
-        {
-          to: "public",
-          type: "case.opened",
-          caseId,
-          data: {
-            externalEventId: state.externalEventId,
-            status: state.status,
-            airport: state.airport,
-            flight: flightOf(state),
-            disruption: { type: state.disruption.type, reason: state.disruption.reason },
-            subCaseCount: state.groups.length,
-          },
-        },
+        ...(state.source === "FEED" ? manifestProvisioned(state, caseId) : [opened(state, caseId)]),
         { to: "command", name: "case.plan", entity: caseId, data: {} },
         ...incompleteItems(state, caseId),
       ];
@@ -135,6 +128,20 @@ export const outgoing = (
   }
 };
 
+const opened = (state: CaseState, caseId: string): Outgoing => ({
+  to: "public",
+  type: "case.opened",
+  caseId,
+  data: {
+    externalEventId: state.externalEventId,
+    status: state.status,
+    airport: state.airport,
+    flight: flightOf(state),
+    disruption: { type: state.disruption.type, reason: state.disruption.reason },
+    subCaseCount: state.groups.length,
+  },
+});
+
 /**
  * What is pending is looked at once more after its commit: a freeze that was declared in between has not seen it. Between
  * the two orders there is none in which both miss each other.
@@ -152,6 +159,7 @@ const correctionCheck = ({ pendingNextFlight, awaiting }: CaseState, caseId: str
 
 /** Before the case is opened the new groups go with its chunks, and are told of with it. */
 const manifestAmended = ({ data }: ManifestPatchEvent, state: CaseState, caseId: string): Outgoing[] => {
+  if (data.provisionDueAt !== undefined) return [provisionNext(state, caseId)];
   if (data.groups === undefined || state.provisionedAt === undefined) return [];
   return [
     ...regrouped(data.groups, state, caseId, "PASSENGERS"),

@@ -2,11 +2,24 @@
 import type { Stage } from "../../schemas/group-note.ts";
 import type { ReviewSettled } from "../../schemas/review.ts";
 import { resolutionMeans } from "../../schemas/review.ts";
-import type { ReviewCategory } from "../../schemas/vocabulary.ts";
+import type { CaseStatus, ReviewCategory } from "../../schemas/vocabulary.ts";
 import type { Received } from "../runtime/decider.ts";
 import { askFor, type DemandTerms, type Policies, requested, stayOf } from "./planning.ts";
 import { consequences } from "./progress.ts";
-import { type CaseEvent, type CaseState, evolve, type ReviewNoted } from "./state.ts";
+import { type CaseEvent, type CaseState, evolve } from "./state.ts";
+
+/** What a resolved item has changed: who is tried again or settled, whom another item is needed for. */
+export interface ReviewNoted {
+  reviewId: string;
+  progress: string;
+  /** Still without what they need, though the item says that they were taken care of. */
+  remaining: { category: ReviewCategory; groups: string[] } | undefined;
+  /** Sub-cases whose stuck rollback is tried again. */
+  retryRollback: string[];
+  /** Sub-cases that a person has seen to: no wave's choice is for them any more. */
+  settled: string[];
+  status: CaseStatus;
+}
 
 /** Which letters an item of this kind is about; undefined: it concerns nobody's room. */
 const concerned = ({ category, origin }: ReviewSettled): string | undefined => {

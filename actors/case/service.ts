@@ -1,7 +1,9 @@
 /** Wires the case actor. */
 
 import type { CaseKind } from "../../schemas/drill.ts";
+import type { DetectedDisruption } from "../../schemas/flight.ts";
 import type { LockedGroup } from "../../schemas/lock.ts";
+import type { AddPassengers, PassengerFileFacts } from "../../schemas/passenger-file.ts";
 import type { GroupMembers } from "../../schemas/regroup.ts";
 import type { ReviewSettled } from "../../schemas/review.ts";
 import { idOf, urn } from "../../schemas/urn.ts";
@@ -14,6 +16,7 @@ import type { Actor, ActorContext } from "../runtime/host.ts";
 import { rehearse } from "../runtime/rehearse.ts";
 import { allocate, bookRooms, spreadFreeze } from "./compositions.ts";
 import { commands, decide } from "./decide.ts";
+import { type FedAirlines, openDetected, openOnce, watchFedAirlines } from "./first-case.ts";
 import { freezes } from "./freeze.ts";
 import { freezeAt } from "./freezes-query.ts";
 import { eventIdOf } from "./intake.ts";
@@ -108,26 +111,29 @@ const gatherRegroup = async (
   state: CaseState,
 ): Promise<RegroupTerms | ManifestTerms> => {
   const { airport } = state;
-  const isPatch = command.name === "case.amend-manifest";
-  const params = { caseId: command.entity, ...(isPatch ? {} : namedIn(command)) };
-  const members = isPatch
+  const patches = isPatch(command.name);
+  const params = { caseId: command.entity, ...(patches ? {} : namedIn(command)) };
+  const members = patches
     ? await membersNamed(context, command)
     : await context.call<GroupMembers[]>("sub-case.members", { ...command, params });
   // Newcomers travel in whatever cabin.
-  const asked = { ...command, params: { airport, tiers: isPatch ? cabins : tiersAmong(members) } };
+  const asked = { ...command, params: { airport, tiers: patches ? cabins : tiersAmong(members) } };
   const [policies, freeze] = await Promise.all([
     context.call<Policies>("policy.resolve-tiers", asked),
     freezeAt(context, command.tenant, airport),
   ]);
   const terms: RegroupTerms = { members, policies, freeze };
-  return isPatch ? { ...terms, named: await groupsNamed(command, state) } : terms;
+  return patches ? { ...terms, named: await groupsNamed(command, state) } : terms;
 };
 
 const isRegrouping = ({ name }: Pick<Received, "name">): boolean =>
   name === "case.split-group" ||
   name === "case.merge-groups" ||
   name === "case.group-passengers" ||
-  name === "case.amend-manifest";
+  isPatch(name);
+
+const isPatch = (name: string): boolean =>
+  name === "case.amend-manifest" || name === "case.add-passengers" || name === "case.take-push";
 
 const isAboutDemand = ({ name, data }: Pick<Received, "name" | "data">): boolean =>
   name === "case.plan" ||
@@ -168,6 +174,7 @@ const view = (state: CaseState, reading: Reading): unknown => {
     case "case.reaccommodate":
       return reaccommodationView(state, reading);
     case "case.amend-manifest":
+    case "case.add-passengers":
       return manifestAmendedView(state, reading);
     case "case.close":
     case "case.reopen":
@@ -182,6 +189,7 @@ const audit = ({ id, command, before, after, events }: Change<CaseState, CaseEve
   const approved = events.find((event) => event.type === "demand.approved");
   const rejected = events.find((event) => event.type === "demand.rejected");
   const isSystem = command.principal.surface === "system";
+  if (fromFeed.has(command.name)) return feedNote(command, { id, before, after });
   if (isSystem && approved === undefined && rejected === undefined) return undefined;
   const repeated = events.some((event) => event.type === "case.repeated-differently");
   const reason = repeated
@@ -193,41 +201,80 @@ const audit = ({ id, command, before, after, events }: Change<CaseState, CaseEve
         ? "case.approve-demand"
         : isSystem && rejected !== undefined
           ? "case.reject-demand"
-          : command.name,
+          : command.name.replace(/-first$/, ""),
     caseId: id,
     ...optional(approved?.data.reason ?? rejected?.data.reason ?? reason),
     before: before === undefined ? null : auditSnapshot(before),
-    after: auditSnapshot(after),
+    after: { ...auditSnapshot(after), ...fileOf(command) },
     ...(command.name === "case.relax" && before !== undefined ? relaxationAudit(before, after) : {}),
   };
 };
+
+const fromFeed: ReadonlySet<string> = new Set([
+  "case.open-detected",
+  "case.amend-detected",
+  "case.withdraw-detected",
+]);
+
+/** What the feed does is nobody's act, and is answered for all the same. */
+const feedNote = (
+  { name, data }: Received,
+  { id, before, after }: Pick<Change<CaseState, CaseEvent>, "id" | "before" | "after">,
+) => {
+  const { vendor, eventId, state, probability } = (data as DetectedDisruption).prediction;
+  return {
+    action: name,
+    caseId: id,
+    reason: `The flight feed ${vendor} has told it: ${state}, ${probability} (event ${eventId}).`,
+    before: before === undefined ? null : auditSnapshot(before),
+    after: auditSnapshot(after),
+  };
+};
+
+/** Of a spreadsheet that passengers came in: which bytes, how much of it. */
+const fileOf = ({ name, data }: Received): { file?: PassengerFileFacts } =>
+  name === "case.add-passengers" ? { file: (data as AddPassengers).file } : {};
 
 const optional = (reason: string | undefined): { reason?: string } =>
   reason === undefined ? {} : { reason };
 
 /** What an auditor compares: states and figures, no passenger's details. */
-const auditSnapshot = ({ status, kind, externalEventId, airport, groups, demands, progress }: CaseState) => ({
-  ...(kind === undefined ? {} : { kind }),
-  status,
-  externalEventId,
-  airport,
-  groups: groups.length,
-  progress,
-  demands,
-});
+const auditSnapshot = (state: CaseState) => {
+  const { status, kind, externalEventId, airport, flight, disruption, detection } = state;
+  const { groups, demands, progress } = state;
+  return {
+    ...(kind === undefined ? {} : { kind }),
+    status,
+    externalEventId,
+    airport,
+    groups: groups.length,
+    progress,
+    demands,
+    ...(detection === undefined ? {} : { flight, disruption, prediction: detection.prediction }),
+  };
+};
 
 export const caseActor = (context: ActorContext): Actor => {
   const decider = cases(context);
+  const fed = Promise.withResolvers<FedAirlines>();
   return {
     name: "case",
     deciders: [decider, freezes],
     queries: { ...caseQueries(context), rehearse: rehearse(context, decider) },
     commands: {
+      open: openOnce(context, "open", fed.promise),
+      "open-manually": openOnce(context, "open-manually", fed.promise),
+      "open-detected": openDetected(context),
       allocate: allocate(context),
       "book-rooms": bookRooms(context),
       "spread-freeze": spreadFreeze(context, collection),
       prioritise: prioritise(context),
     },
     collections: { [priorityAttempts]: attemptIndexes },
+    start: async () => {
+      const airlines = await watchFedAirlines(context);
+      fed.resolve(airlines);
+      return async () => airlines.close();
+    },
   };
 };

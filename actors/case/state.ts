@@ -10,10 +10,10 @@ import type {
   DemandType,
   DisruptionReason,
   DisruptionType,
-  ReviewCategory,
   Tier,
 } from "../../schemas/vocabulary.ts";
 import { alsoToBook, type BookingEvent, evolveBooking, stillToBook, type ToBook } from "./booking-state.ts";
+import { type DetectedEvent, evolveDetected, type FromFeed, isDetected } from "./detected-state.ts";
 import { withGroups } from "./group-rooms.ts";
 import type { ManifestGroup } from "./manifest.ts";
 import {
@@ -25,6 +25,7 @@ import { evolvePriority, type Priorities, type PriorityEvent } from "./priority-
 import { evolveReaccommodated, type ReaccommodateEvent, toReplaceWithout } from "./reaccommodate-state.ts";
 import { evolveRegroup, type RegroupEvent } from "./regroup-state.ts";
 import type { Relaxation, RelaxEvent, WaveReview } from "./relax-state.ts";
+import type { ReviewNoted } from "./review-notes.ts";
 
 /** Of case documents. */
 export const schemaVersion = 1;
@@ -83,13 +84,13 @@ export interface Demand {
   frozen?: true;
 }
 
-export interface CaseState extends ManifestPatches, Priorities {
+export interface CaseState extends ManifestPatches, Priorities, FromFeed {
   externalEventId: string;
   bodyHash: string;
   /** Hashes of other bodies that came under the same externalEventId; each is audited once. */
   otherBodies: string[];
   status: CaseStatus;
-  source: "PARTNER" | "MANUAL";
+  source: "PARTNER" | "MANUAL" | "FEED";
   /** Set: nobody is stranded. Everything runs as in a real night, and nothing of it leaves the house. */
   kind?: CaseKind;
   /** Where the passengers are: scope, policy and search go by it. */
@@ -208,6 +209,7 @@ export type CaseEvent =
       data: { waveId: string; progress: string; toBook: string[]; unmoved?: string[] };
     }
   | BookingEvent
+  | DetectedEvent
   | RegroupEvent
   | ManifestPatchEvent
   | PriorityEvent
@@ -223,24 +225,13 @@ export type CaseEvent =
   | { type: "case.closed"; data: { at: Date; by: string; reason: string } }
   | { type: "case.reopened"; data: { at: Date; closedAt: Date; by: string; reason: string; dueAt: Date } };
 
-/** What a resolved item has changed: who is tried again or settled, whom another item is needed for. */
-export interface ReviewNoted {
-  reviewId: string;
-  progress: string;
-  /** Still without what they need, though the item says that they were taken care of. */
-  remaining: { category: ReviewCategory; groups: string[] } | undefined;
-  /** Sub-cases whose stuck rollback is tried again. */
-  retryRollback: string[];
-  /** Sub-cases that a person has seen to: no wave's choice is for them any more. */
-  settled: string[];
-  status: CaseStatus;
-}
-
 /** Events that record work under way rather than a change that a reader of the case should be told of. */
 export const technicalEvents: ReadonlySet<string> = new Set<CaseEvent["type"]>([
   "case.repeated-differently",
   "case.chunk-provisioned",
   "case.step-reissued",
+  "case.prediction-noted",
+  "case.taken-in-hand",
 ]);
 
 const withDemand = (state: CaseState, demandId: string, change: Partial<Demand>): CaseState => ({
@@ -265,6 +256,7 @@ const heldIn = ({ groups, progress, onDesk }: CaseState): string[] => {
 export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseState => {
   if (event.type === "case.registered") return event.data;
   const state = before as CaseState;
+  if (isDetected(event)) return evolveDetected(state, event);
   switch (event.type) {
     case "case.repeated-differently":
       return { ...state, otherBodies: [...state.otherBodies, event.data.bodyHash].slice(-20) };
@@ -366,7 +358,7 @@ export const evolve = (before: CaseState | undefined, event: CaseEvent): CaseSta
     case "case.resolved":
       return { ...state, resolvedAt: event.data.at };
     case "case.closed":
-      return { ...state, status: "CLOSED", closedAt: event.data.at };
+      return without({ ...state, status: "CLOSED", closedAt: event.data.at }, "flightClaim");
     case "case.reopened": {
       const { awaiting, ...open } = without(state, "closedAt");
       const { dueAt: soon } = event.data;

@@ -22,6 +22,7 @@ export type CaseHead = Pick<
   | "flight"
   | "nextFlight"
   | "disruption"
+  | "detection"
   | "createdAt"
   | "resolvedAt"
   | "closedAt"
@@ -50,11 +51,21 @@ export const caseHead = (
         },
       }),
   disruption: { ...state.disruption, decidedAt: state.disruption.decidedAt.toISOString() },
+  ...predictionOf(state),
   subCaseCount,
   version,
   createdAt: state.createdAt.toISOString(),
   ...optional({ resolvedAt: iso(state.resolvedAt), closedAt: iso(state.closedAt) }),
 });
+
+const predictionOf = ({ detection }: CaseHead): Pick<CaseListItem, "prediction"> => {
+  if (detection === undefined) return {};
+  const { state, probability, threshold, vendor, observedAt } = detection.prediction;
+  const flightUrn = urn("flight", detection.flightId);
+  return {
+    prediction: { flightUrn, state, probability, threshold, vendor, observedAt: observedAt.toISOString() },
+  };
+};
 
 const optional = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;

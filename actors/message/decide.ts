@@ -250,8 +250,11 @@ const takeAnswer = (writing: Writing, answer: VendorAnswer): void => {
   }
   if (end.end !== "refused") return;
   const status = end.code === "OPTED_OUT" ? "SUPPRESSED" : "FAILED";
-  const unanswered = answer.outcome === "refused" ? {} : { unanswered: true as const };
-  writing.tell({ type: "attempt.failed", data: { n, at: now, status, detail: end.detail, ...unanswered } });
+  const also = {
+    ...(answer.outcome === "refused" ? {} : { unanswered: true as const }),
+    ...(status === "SUPPRESSED" ? { optedOut: true as const } : {}),
+  };
+  writing.tell({ type: "attempt.failed", data: { n, at: now, status, detail: end.detail, ...also } });
   goOn(writing);
 };
 
@@ -278,7 +281,10 @@ const taken = (writing: Writing, n: number, carrierId?: string): void => {
 };
 
 /** What a carrier tells of a message it has, whether or not its answer has been heard. Told twice, or late, it is the same. */
-const noteStatus = (writing: Writing, { reference, state: told, at }: MessageStatusReport): void => {
+const noteStatus = (
+  writing: Writing,
+  { reference = "", state: told, at, detail }: MessageStatusReport,
+): void => {
   const n = attemptOf(reference)?.n ?? -1;
   const attempt = writing.state.attempts[n];
   if (attempt === undefined || attempt.status === "PLANNED") return;
@@ -286,8 +292,9 @@ const noteStatus = (writing: Writing, { reference, state: told, at }: MessageSta
   const when = new Date(Math.min(Date.parse(at), writing.now.getTime()));
   const before = attempt.told?.[told];
   if (before !== undefined && before >= when) return;
-  if (told !== "opted-out") taken(writing, n);
-  writing.tell({ type: "attempt.noted", data: { n, state: told, at: when } });
+  if (told !== "opted-out" && told !== "opted-in") taken(writing, n);
+  const why = detail === undefined ? {} : { detail };
+  writing.tell({ type: "attempt.noted", data: { n, state: told, at: when, ...why } });
   const bounced = writing.state.attempts[n]?.status === "BOUNCED" && attempt.status !== "BOUNCED";
   if (bounced && writing.state.call === undefined) goOn(writing);
 };

@@ -9,20 +9,25 @@ import { optOutKey } from "./decide.ts";
 
 export const contactCollection = "contacts";
 
-/** Its id is the airline's code and the contact's mark. */
+/** Its id is the airline's code and the contact's mark. The latest of both is what its owner wants: told in any order it is the same. */
 interface ContactState {
-  /** Since when, in each channel that its owner wants nothing in any more. */
+  /** When its owner last wanted nothing in a channel any more. */
   optedOut: Partial<Record<Channel, Date>>;
+  /** And when they last wanted to be written to again. */
+  optedIn?: Partial<Record<Channel, Date>>;
 }
 
-/** The data of `message.opt-out`. */
-export interface OptOut {
+/** The data of `message.opt-out` and `message.opt-in`. */
+export interface Preference {
   channel: Channel;
-  /** ISO 8601 UTC. */
+  /** ISO 8601 UTC; by the carrier's clock, not ahead of ours. */
   at: string;
 }
 
-type ContactEvent = { type: "contact.opted-out"; data: { channel: Channel; at: Date } };
+type ContactEvent = {
+  type: "contact.opted-out" | "contact.opted-in";
+  data: { channel: Channel; at: Date };
+};
 
 /** The same for the same number or address of one airline; nobody reads it back from there. */
 export const markOf = (key: Buffer, tenant: string, channel: Channel, contact: string): string =>
@@ -35,17 +40,30 @@ export const contacts: Decider<ContactState, ContactEvent> = {
   kind: "contact",
   collection: contactCollection,
   schemaVersion: 1,
-  commands: ["opt-out"],
+  commands: ["opt-out", "opt-in"],
   indexes: [],
   create: ({ entity }) => entity,
-  decide: (state, { data }) => {
-    const { channel, at } = data as OptOut;
-    return state?.optedOut[channel] === undefined
-      ? [{ type: "contact.opted-out", data: { channel, at: new Date(at) } }]
-      : [];
+  decide: (state, { name, data }) => {
+    const { channel, at: told } = data as Preference;
+    const at = new Date(told);
+    const isOut = name === "message.opt-out";
+    const before = (isOut ? state?.optedOut : state?.optedIn)?.[channel];
+    if (before !== undefined && before >= at) return [];
+    return [{ type: isOut ? "contact.opted-out" : "contact.opted-in", data: { channel, at } }];
   },
-  evolve: (state, { data: { channel, at } }) => ({ optedOut: { ...state?.optedOut, [channel]: at } }),
+  evolve: (state, { type, data: { channel, at } }) => {
+    const { optedOut, optedIn } = state ?? { optedOut: {} };
+    return type === "contact.opted-out"
+      ? { ...state, optedOut: { ...optedOut, [channel]: at } }
+      : { optedOut, optedIn: { ...optedIn, [channel]: at } };
+  },
   view: () => null,
+};
+
+/** At the same moment: out. */
+export const hasOptedOut = ({ optedOut, optedIn }: Partial<ContactState>, channel: Channel): boolean => {
+  const [out, back] = [optedOut?.[channel], optedIn?.[channel]];
+  return out !== undefined && (back === undefined || back <= out);
 };
 
 /** Who of these has opted out of what, by `optOutKey`. */
@@ -57,13 +75,12 @@ export const optedOutOf = async (
   const ids = [...new Set(marks)].map((mark) => contactIdOf(documents.tenant, mark));
   const found = await documents
     .collection<Document>(contactCollection)
-    .find({ _id: { $in: ids as never[] } }, { projection: { optedOut: 1 } })
+    .find({ _id: { $in: ids as never[] } }, { projection: { optedOut: 1, optedIn: 1 } })
     .toArray();
   return new Set(
-    found.flatMap(({ _id, optedOut }) => {
+    found.flatMap(({ _id, ...contact }) => {
       const mark = String(_id).slice(documents.tenant.length + 1);
-      const of = (optedOut ?? {}) as ContactState["optedOut"];
-      return channels.filter((channel) => of[channel] !== undefined).map((one) => optOutKey(one, mark));
+      return channels.filter((channel) => hasOptedOut(contact, channel)).map((one) => optOutKey(one, mark));
     }),
   );
 };

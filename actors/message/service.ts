@@ -1,20 +1,18 @@
 /** Wires the message actor: what is written to passengers, by sagas and by hand, and what carriers tell of it later. */
-import type { Document } from "mongodb";
-import { type MessageStatusReport, messageStates } from "../../schemas/message.ts";
-import { Problem } from "../../schemas/problems.ts";
 import { smtpVendor } from "../../schemas/vendor-call.ts";
 import { attemptIndexes } from "../runtime/attempt-limits.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Decider, Received } from "../runtime/decider.ts";
-import type { Actor, ActorContext, CommandFunction } from "../runtime/host.ts";
+import type { Actor, ActorContext } from "../runtime/host.ts";
 import { gatherFor } from "./compose.ts";
-import { messageCollection, messages } from "./messages.ts";
+import { messages } from "./messages.ts";
 import { notifyAttempts, notifyPassenger } from "./notify-passenger.ts";
 import { mailPatience, partnerNoticeQueries, partnerNotices } from "./partner-notices.ts";
 import { contacts } from "./preferences.ts";
 import { messageQueries } from "./queries.ts";
+import { recordStatus } from "./record-status.ts";
 import { sendManually } from "./send-manually.ts";
-import { attemptOf, type MessageEvent, type MessageState } from "./state.ts";
+import type { MessageEvent, MessageState } from "./state.ts";
 
 /** Mail servers keep no books to look into: each doubtful try may be one more mail, under the same Message-ID; three in all. */
 const doubtfulMailsMax = 2;
@@ -34,32 +32,6 @@ const decider = (context: ActorContext): Decider<MessageState, MessageEvent> => 
   ),
   gather: (command, state) => gatherFor(context, command, state),
 });
-
-const isReport = ({ reference, state, at }: Partial<MessageStatusReport>): boolean =>
-  typeof reference === "string" &&
-  typeof state === "string" &&
-  (messageStates as readonly string[]).includes(state) &&
-  typeof at === "string" &&
-  !Number.isNaN(Date.parse(at));
-
-/** A carrier knows of a message what we have called it. */
-const recordStatus =
-  (context: ActorContext): CommandFunction =>
-  async (command, dispatch) => {
-    const report = command.data as MessageStatusReport;
-    if (!isReport(report)) throw new Problem("validation/body", "This is no report of a message.");
-    const { reference } = attemptOf(report.reference) ?? {};
-    const found =
-      reference === undefined
-        ? null
-        : await context.documents
-            .tenant(command.tenant)
-            .collection<Document>(messageCollection)
-            .findOne({ reference }, { projection: { _id: 1 } });
-    if (found === null) throw new Problem("not-found/resource", "No message has this reference.");
-    await dispatch("note-status", { ...command, name: "message.note-status", entity: String(found._id) });
-    return { ok: null };
-  };
 
 export const messageActor = (context: ActorContext): Actor => ({
   name: "message",

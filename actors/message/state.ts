@@ -109,9 +109,17 @@ export type MessageEvent =
   | { type: "attempt.sent"; data: { n: number; at: Date; carrierId?: string } }
   | {
       type: "attempt.failed";
-      data: { n: number; at: Date; status: "FAILED" | "SUPPRESSED"; detail: string; unanswered?: true };
+      data: {
+        n: number;
+        at: Date;
+        status: "FAILED" | "SUPPRESSED";
+        detail: string;
+        unanswered?: true;
+        /** Set: the carrier says that its recipient has opted out, and it was not known here. */
+        optedOut?: true;
+      };
     }
-  | { type: "attempt.noted"; data: { n: number; state: CarrierState; at: Date } };
+  | { type: "attempt.noted"; data: { n: number; state: CarrierState; at: Date; detail?: string } };
 
 /** Calls sent again, and a saga that asks again, are work under way. */
 export const technicalEvents: ReadonlySet<string> = new Set<MessageEvent["type"]>([
@@ -213,11 +221,12 @@ export const evolveMessage = (before: MessageState | undefined, event: MessageEv
       return hasArrived(failed) && failed.call === undefined ? { ...failed, endedAt: at } : failed;
     }
     case "attempt.noted": {
-      const { n, state: told, at } = event.data;
+      const { n, state: told, at, detail } = event.data;
       const attempt = state.attempts[n] as Attempt;
       const all = { ...attempt.told, [told]: at };
       const status = attempt.sentAt === undefined ? {} : statusTold(all, attempt.sentAt);
-      return withAttempt(state, n, { told: all, ...status });
+      const why = told === "bounced" && detail !== undefined ? { detail } : {};
+      return withAttempt(state, n, { told: all, ...status, ...why });
     }
     default:
       return event satisfies never;

@@ -59,12 +59,15 @@ export const messageRecord = (state: MessageState): NotificationRecord => {
 
 /** What its group sees of a message that a carrier has taken: where it went last. */
 export const notificationView = ({ attempts, template }: MessageState): NotificationView => {
-  const { channel, status, recipient, sentAt } = attempts.findLast((attempt) => attempt.sentAt) as Attempt;
+  const last = attempts.findLast((attempt) => attempt.sentAt) as Attempt;
+  const { channel, status, recipient, sentAt, at = sentAt, told } = last;
   return {
     channel,
     template,
     status: status as NotificationView["status"],
     recipient,
     sentAt: (sentAt as Date).toISOString(),
+    at: (at as Date).toISOString(),
+    ...(told?.replied === undefined ? {} : { repliedAt: told.replied.toISOString() }),
   };
 };

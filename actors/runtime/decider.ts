@@ -22,7 +22,7 @@ export interface Timer {
 
 /** A message that leaves with a commit. `public` events are the contract's catalogue, `internal` ones stay in the house. */
 export type Outgoing =
-  | { to: "public"; type: string; caseId: string; data: Record<string, unknown> }
+  | { to: "public"; type: string; caseId?: string; data: Record<string, unknown> }
   | { to: "internal"; type: string; id: string; caseId?: string; data: Record<string, unknown> }
   | { to: "command"; name: string; entity: string; data: unknown };
 

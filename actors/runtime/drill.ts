@@ -12,7 +12,7 @@ export const inTheHouse = (kind: CaseKind | undefined, messages: Outgoing[]): Ou
     : messages.map((message) => {
         if (message.to === "command") return message;
         const { type, caseId } = message;
-        const id = message.to === "internal" ? message.id : message.caseId;
+        const id = message.to === "internal" ? message.id : (caseId ?? "");
         const data = { ...message.data, kind };
         return { to: "internal", type, id, ...(caseId === undefined ? {} : { caseId }), data };
       });

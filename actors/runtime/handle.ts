@@ -76,9 +76,13 @@ class Handling<State extends object, Event extends DomainEvent> {
       // That nothing is to do, or refused, has to be asked of the document: another process may have written.
       if (fold !== undefined && fold.changes.length > 0) return fold;
     }
+    let unfound = 0;
     for (let race = 0; race < racesMax; race++) {
-      const fold = await this.#foldOn(commands, await this.#load(commands[0] as Command));
+      const before = await this.#load(commands[0] as Command);
+      const fold = await this.#foldOn(commands, before);
       if (fold !== undefined) return fold;
+      // What cannot be made, and is not found, meets another's unique name: looking again finds it no more.
+      if (before === undefined && ++unfound > 1) break;
       this.#options.log.debug({ command: name, race }, "lost a race, deciding again");
     }
     throw new Problem("conflict/concurrent-write", "Others keep changing it. Load it again and repeat.");

@@ -70,9 +70,17 @@ const takenWhenClosed: ReadonlySet<string> = new Set([
   "lapse-lock",
 ]);
 
+/** What vendors tell comes of what the group has asked them for: one that is not there has asked for nothing, and waiting helps nobody. */
+const toldByVendors: ReadonlySet<string> = new Set([
+  "sub-case.record-stay",
+  "sub-case.record-card-transaction",
+]);
+
 export const deciderOf =
   (settings: SagaSettings & LockSettings) =>
   (state: SubCaseState | undefined, command: Received, gathered?: unknown): SubCaseEvent[] => {
+    if (state === undefined && toldByVendors.has(command.name))
+      throw new Problem("not-found/resource", "There is no such sub-case.");
     if (state === undefined) throw new NotYet("The sub-case does not exist yet.");
     requireAirport(command.principal, state.airport);
     const story = new Story(state.subCaseId, state, command.now, settings);

@@ -3,6 +3,7 @@ import type { Stay } from "../../schemas/assignment.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Assigned } from "./amend-state.ts";
 import { currentCandidate } from "./requests.ts";
+import { feeIn, termsAnew, termsIn } from "./room-terms.ts";
 import type { Call, Gained, LeaveStep, SubCaseState } from "./state.ts";
 import type { Left } from "./switch-state.ts";
 
@@ -50,13 +51,14 @@ export const gainedBy = (
           status: "CONFIRMED",
           bookingId: String(result.bookingId),
           confirmationNumber: String(result.confirmationNumber),
+          ...termsIn(result),
           ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
         },
       };
     case "modify":
       return {
         reservation: {
-          ...(state.reservation as NonNullable<SubCaseState["reservation"]>),
+          ...termsAnew(state.reservation as NonNullable<SubCaseState["reservation"]>, result),
           amended: (state.reservation?.amended ?? 0) + 1,
           confirmationNumber: String(result.confirmationNumber),
           ...(total === undefined ? {} : { totalMinor: total.amountMinor, currency: total.currency }),
@@ -114,12 +116,13 @@ export const gainedBy = (
     case "leave-room":
     case "leave-payment":
     case "leave-ride":
-      return { left: leftAfter(state.left as Left, call.step) };
+      return { left: leftAfter(state.left as Left, call.step, result) };
     case "cancel-room":
       return {
         reservation: {
           ...(state.reservation as NonNullable<SubCaseState["reservation"]>),
           status: "CANCELLED",
+          ...feeIn(result),
         },
       };
     case "cancel-payment":
@@ -135,10 +138,10 @@ export const gainedBy = (
   }
 };
 
-const leftAfter = (left: Left, step: LeaveStep): Left => {
+const leftAfter = (left: Left, step: LeaveStep, result: Record<string, unknown>): Left => {
   const { reservation, payment, ride } = left;
   if (step === "leave-room" && reservation !== undefined)
-    return { ...left, reservation: { ...reservation, status: "CANCELLED" } };
+    return { ...left, reservation: { ...reservation, status: "CANCELLED", ...feeIn(result) } };
   if (step === "leave-payment" && payment !== undefined)
     return { ...left, payment: { ...payment, status: "CANCELLED" } };
   return ride === undefined ? left : { ...left, ride: { ...ride, status: "cancelled" } };

@@ -24,6 +24,7 @@ import { hotelsOfCase, type Placed, pageOfHotels, placedProjection } from "./cas
 import { CaseViews } from "./case-views.ts";
 import { groupLock } from "./lock.ts";
 import { contactsOf, noticeRecipients } from "./notices.ts";
+import { recordQueries } from "./on-record.ts";
 import { partnerQueries } from "./partner-queries.ts";
 import { PassengerReads } from "./passenger-reads.ts";
 import { passengerSnapshot } from "./passenger-snapshot.ts";
@@ -35,6 +36,7 @@ import {
   totalsProjection,
 } from "./progress.ts";
 import { ridePartyOf } from "./ride.ts";
+import { standingBookings, standingIndex } from "./standing-bookings.ts";
 import type { SubCaseState } from "./state.ts";
 import { shown } from "./switch-state.ts";
 import { manifestItem, meView, offerView, reservationDetail, reservationView } from "./view.ts";
@@ -49,6 +51,7 @@ export const subCaseIndexes = [
   { name: "case", key: { caseId: 1, _id: 1 } },
   { name: "pnr", key: { pnrs: 1, _id: -1 } },
   { name: "reservation", key: { "reservation.reservationId": 1 }, sparse: true },
+  standingIndex,
   { name: "lock-holder", key: { "lock.held.by": 1 }, sparse: true },
   { name: "left-reservation", key: { "left.reservation.reservationId": 1 }, sparse: true },
   { name: "voucher", key: { "voucher.voucherId": 1 }, sparse: true },
@@ -98,6 +101,8 @@ export const subCaseQueries = (context: ActorContext) => {
 
   return {
     ...partnerQueries(context, { collection, schemaVersion }),
+    ...recordQueries(context, { collection, schemaVersion }),
+    "standing-bookings": standingBookings(context, collection),
 
     /** GET /v1/cases/{caseUrn}/manifest. */
     manifest: async (query: Query): Promise<Page<ManifestItem>> => {
@@ -186,7 +191,7 @@ export const subCaseQueries = (context: ActorContext) => {
     /** GET /v1/booking/reservations/{reservationUrn}, by the `reservation` index: the newest one of its group. */
     reservation: async (query: Query): Promise<ReservationDetail> => {
       const { state, meta } = await ofReservation(query);
-      return reservationDetail(state, meta.version) ?? noReservation();
+      return reservationDetail(state, meta.version, context.clock.now()) ?? noReservation();
     },
 
     /** GET /v1/booking/reservations/{reservationUrn}/voucher/html: from the moment that it is issued. */

@@ -144,8 +144,14 @@ const holdRequest = (subCaseId: string, state: SubCaseState, candidate: HotelCan
     checkIn: state.assignment?.stay.checkIn,
     checkOut: state.assignment?.stay.checkOut,
     needs: needsOf(state.passengers),
+    ...(candidate.nightlyMax === undefined ? {} : { nightlyMax: candidate.nightlyMax }),
+    ...guestsOf(state.passengers),
   },
 });
+
+/** The first one's name is the booking's. */
+const guestsOf = ([lead, ...others]: readonly Passenger[]) =>
+  lead === undefined ? {} : { leadGuest: nameOf(lead), guests: others.map(nameOf) };
 
 const bookRequest = (state: SubCaseState): VendorRequest | undefined => {
   const { reservation, passengers } = state;

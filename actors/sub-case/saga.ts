@@ -5,6 +5,7 @@
  */
 import type { VendorAnswer } from "../../schemas/vendor-call.ts";
 import { derivedId } from "../runtime/clock.ts";
+import { retryDelayMs } from "../runtime/vendor-call.ts";
 import { isUnmet, isWantedAgain } from "./amend-state.ts";
 import { gainedBy } from "./gains.ts";
 import { currentCandidate, requestOf } from "./requests.ts";
@@ -240,10 +241,9 @@ export const takeAnswer = (story: Story, answer: VendorAnswer): void => {
 const answersThisTry = ({ tries, again }: VendorAnswer, call: Call): boolean =>
   tries === undefined || (tries === call.tries && again === call.again);
 
-/** Waits 0.5 s, 1 s, 2 s … at most a minute; a call in doubt is never given up, it is looked up again. */
+/** A call in doubt is never given up, it is looked up again. */
 const retryLater = (story: Story, call: Call, doubt: boolean): void => {
-  const delayMs = Math.min(500 * 2 ** (call.tries - 1), 60_000);
-  const dueAt = new Date(story.now.getTime() + delayMs);
+  const dueAt = new Date(story.now.getTime() + retryDelayMs(call.reference, call.tries));
   story.tell({ type: "subcase.call-postponed", data: { call: { ...call, doubt, postponed: true, dueAt } } });
 };
 
@@ -358,9 +358,9 @@ const abandonSwitch = (story: Story): void => {
   if (story.state.wanted !== undefined) runAmend(story);
 };
 
-/** Others were faster at every hotel: a new search may find what is left, before a person is called. */
+/** Others were faster at every hotel, or prices have risen: a new search may find what is left, before a person is called. */
 const returnsMax = 2;
-const takenByOthers: ReadonlySet<string> = new Set(["SOLD_OUT", "HOLD_EXPIRED"]);
+const takenByOthers: ReadonlySet<string> = new Set(["SOLD_OUT", "HOLD_EXPIRED", "PRICE_CHANGED"]);
 
 const wereTaken = ({ returns, candidate, firstCandidate, attemptedHotels }: SubCaseState): boolean => {
   const tried = attemptedHotels.slice(firstCandidate - candidate);

@@ -19,6 +19,7 @@ import type { Lock, LockEvent } from "./lock.ts";
 import { evolvePassenger, type PassengerEvent, type PassengersOwn } from "./passenger-state.ts";
 import { evolveRegrouped, evolveReleased } from "./regroup-state.ts";
 import { type Ride, refusedRide, withRideNoted } from "./ride.ts";
+import type { RoomTerms } from "./room-terms.ts";
 import { fresh } from "./round-state.ts";
 import { evolveSwitch, type Left, type Override, type SwitchEvent } from "./switch-state.ts";
 
@@ -77,7 +78,7 @@ export interface StepRecord {
   detail?: string;
 }
 
-export interface Reservation {
+export interface Reservation extends RoomTerms {
   reservationId: string;
   status: ReservationStatus;
   hotelUrn: string;

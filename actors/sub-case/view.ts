@@ -6,6 +6,7 @@ import { urn } from "../../schemas/urn.ts";
 import type { Language } from "../../schemas/vocabulary.ts";
 import { lockFacts } from "./lock.ts";
 import { currentCandidate } from "./requests.ts";
+import { cancellingNow, termsShown } from "./room-terms.ts";
 import type { SubCaseState } from "./state.ts";
 import { shown } from "./switch-state.ts";
 
@@ -72,11 +73,16 @@ export const reservationView = (whole: SubCaseState): ReservationView | undefine
     rooms: reservation.rooms,
     ...(confirmationNumber === undefined ? {} : { confirmationNumber }),
     ...(totalMinor === undefined || currency === undefined ? {} : { totalMinor, currency }),
+    ...termsShown(reservation),
   };
 };
 
 /** Undefined: no hotel has been asked yet. */
-export const reservationDetail = (whole: SubCaseState, version: number): ReservationDetail | undefined => {
+export const reservationDetail = (
+  whole: SubCaseState,
+  version: number,
+  now: Date,
+): ReservationDetail | undefined => {
   const state = shown(whole);
   const head = reservationView(state);
   const candidate = currentCandidate(state);
@@ -98,6 +104,7 @@ export const reservationDetail = (whole: SubCaseState, version: number): Reserva
     nights: assignment.stay.nights,
     passengers: meView(state).passengers,
     payment: candidate.payment,
+    ...(reservation === undefined ? {} : cancellingNow(reservation, now)),
     ...(voucher === undefined
       ? {}
       : {

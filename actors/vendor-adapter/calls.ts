@@ -5,11 +5,14 @@ import type { Instance } from "./dialects.ts";
 import {
   bookedStates,
   type CallContext,
+  type Hold,
+  type HoldRequest,
   type LookupOutcome,
   type Refused,
   type Unavailable,
   type WriteOutcome,
 } from "./ports.ts";
+import { refusedForPrice } from "./price-recheck.ts";
 
 type Outcome = Omit<VendorAnswer, "verb" | "vendor" | "reference">;
 type Fields = Record<string, unknown>;
@@ -17,7 +20,7 @@ type Fields = Record<string, unknown>;
 /** How one verb is asked, and which state of a look-up means that it was done. */
 interface Operation {
   ask(request: never, context: CallContext): Promise<WriteOutcome<object>>;
-  lookup(reference: { reference: string }, context: CallContext): Promise<LookupOutcome<object>>;
+  lookup(request: Fields & { reference: string }, context: CallContext): Promise<LookupOutcome<object>>;
   /** Undefined: a look-up finds nothing else than the thing itself. */
   doneStates?: readonly string[];
   /** What it is looked up by, and whether it is as the request wants it; undefined: by its own reference, and by its state alone. */
@@ -35,6 +38,8 @@ const modification: NonNullable<Operation["changes"]> = {
 
 /** Undefined: this kind of vendor doesn't take the verb. */
 const operationOf = (instance: Instance, verb: VendorVerb): Operation | undefined => {
+  // It is listened to, and called for nothing.
+  if (instance.kind === "flight") return undefined;
   const { kind, port } = instance;
   const operation = (ask: unknown, doneStates?: readonly string[]): Operation => ({
     ask: (ask as Operation["ask"]).bind(port),
@@ -105,13 +110,29 @@ export const carryOut = async (
   }
   const redelivered = attempt > 1;
   const found = call.doubt || redelivered ? await lookedUp(operation, call, context) : undefined;
-  if (found !== undefined) return { ...answer, ...found };
+  if (found !== undefined) return { ...answer, ...(await atItsPrice(instance, verb, call, found, context)) };
   if (redelivered)
     return { ...answer, outcome: "in-doubt", detail: "Delivered before; nothing is there yet." };
   if (notAfter !== undefined && now !== undefined && now > notAfter)
     return { ...answer, outcome: call.doubt ? "in-doubt" : "unavailable", detail: "Its turn came too late." };
   const request = { ...call.request, reference: call.reference };
-  return { ...answer, ...outcomeOf(await operation.ask(request as never, context)) };
+  const outcome = outcomeOf(await operation.ask(request as never, context));
+  return { ...answer, ...(await atItsPrice(instance, verb, call, outcome, context)) };
+};
+
+/** Rooms that have become dearer than the policy allows are not kept. */
+const atItsPrice = async (
+  instance: Instance,
+  verb: VendorVerb,
+  { request, reference }: VendorCall,
+  outcome: Outcome,
+  context: CallContext,
+): Promise<Outcome> => {
+  if (instance.kind !== "hotel" || verb !== "hold" || outcome.outcome !== "done") return outcome;
+  const held = { ...request, reference } as unknown as HoldRequest;
+  const hold = outcome.result as unknown as Hold;
+  const refusal = await refusedForPrice(instance.port, held, hold, context);
+  return refusal === undefined ? outcome : outcomeOf(refusal);
 };
 
 /** Undefined: surely not done, ask now. */
@@ -122,7 +143,7 @@ const lookedUp = async (
 ): Promise<Outcome | undefined> => {
   const { changes } = operation;
   const reference = changes?.reference(call.request) ?? call.reference;
-  const found = await operation.lookup({ reference }, context);
+  const found = await operation.lookup({ ...call.request, reference }, context);
   if (found.outcome === "none") return undefined;
   if (found.outcome !== "done") return { outcome: "in-doubt", detail: found.detail, ...patienceOf(found) };
   const { outcome: _, state, ...result } = found as Fields;

@@ -2,8 +2,8 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import type { Static, TSchema } from "typebox";
 import { quicklyCompiled, withFormats } from "../../schemas/formats.ts";
+import { masked } from "../runtime/masking.ts";
 import { Pace } from "../runtime/pace.ts";
-import { masked } from "./masking.ts";
 import type {
   CallContext,
   InDoubt,
@@ -35,12 +35,17 @@ export interface VendorCall<Body, Problem> {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the base URL, already encoded. */
   path: string;
+  /** Sent as JSON; fields of a form are sent as one. */
   body?: unknown;
   headers: Record<string, string>;
   /** Of a 2xx answer. */
   success: ValidateFunction<Body>;
   /** Of a 4xx answer. */
   problem: ValidateFunction<Problem>;
+  /** Of a 5xx answer by which this vendor says no all the same; absent: none does. */
+  finalProblem?: ValidateFunction<Problem>;
+  /** Answers besides 429 and 503 that say: too many calls, nothing was done. */
+  isBusy?: (status: number, headers: Headers) => boolean;
 }
 
 /** A well-formed answer: yes, or the vendor's own no (which the adapter puts into our words). */
@@ -105,8 +110,48 @@ const parseJson = (text: string): unknown => {
   }
 };
 
+/** A call that got no answer. */
+export class CallFailed extends Error {
+  /** False: surely nothing has left. */
+  readonly wasSent: boolean;
+
+  constructor(cause: unknown) {
+    const { code, message } = causeOf(cause);
+    super(code === "" ? message : `${code}: ${message}`, { cause });
+    this.wasSent = !neverSent.has(code);
+  }
+}
+
+/** How long an answer is waited for, and how much of it is read. */
+export type Patience = Pick<VendorOptions, "timeoutMs" | "answerBytesMax"> & Pick<CallContext, "signal">;
+
+/**
+ * One request and its whole answer, as it came; a redirect is not followed. `text` undefined: it is longer than allowed.
+ * @throws CallFailed when there is none, TypeError for a request that cannot be made (a bug of ours)
+ */
+export const fetched = async (
+  url: string,
+  request: { method: string; headers: Record<string, string>; body?: string },
+  { timeoutMs, answerBytesMax = defaultAnswerBytesMax, signal }: Patience,
+): Promise<{ status: number; headers: Headers; text: string | undefined }> => {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, {
+      ...request,
+      redirect: "manual",
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
+    });
+    const text = await readBounded(response, answerBytesMax);
+    return { status: response.status, headers: response.headers, text };
+  } catch (error) {
+    // Fetch blames the network with a cause; without one the request itself could not be made.
+    if (error instanceof TypeError && error.cause === undefined) throw error;
+    throw new CallFailed(error);
+  }
+};
+
 /** Seconds, or a date (RFC 9110, 10.2.3), which is read by the vendor's own clock. */
-const retryAfterMs = (headers: Headers): number | undefined => {
+export const retryAfterMs = (headers: Headers): number | undefined => {
   const after = headers.get("retry-after");
   if (after === null) return undefined;
   const now = headers.get("date") ?? "";
@@ -159,52 +204,50 @@ export class VendorHttp {
         retryAfterMs: timeoutMs,
       };
     if (signal?.aborted) return { outcome: "unavailable", detail: "its turn came too late" };
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const hasBody = call.body !== undefined;
+    const sent = sendable(call.body);
+    const request = {
+      method: call.method,
+      headers: { accept: "application/json", traceparent, ...sent.headers, ...call.headers, ...headers },
+      ...(sent.body !== undefined && { body: sent.body }),
+    };
     try {
-      const response = await fetch(this.#options.baseUrl + call.path, {
-        method: call.method,
-        redirect: "manual",
-        signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
-        headers: {
-          accept: "application/json",
-          traceparent,
-          ...(hasBody && { "content-type": "application/json" }),
-          ...call.headers,
-          ...headers,
-        },
-        ...(hasBody && { body: JSON.stringify(call.body) }),
-      });
-      const text = await readBounded(response, this.#options.answerBytesMax ?? defaultAnswerBytesMax);
-      return judge(response, text, call);
+      const url = this.#options.baseUrl + call.path;
+      const answer = await fetched(url, request, { ...this.#options, ...(signal && { signal }) });
+      return judge(answer, call);
     } catch (error) {
-      // Fetch blames the network with a cause; without one the request itself could not be made, which is a bug of ours.
-      if (error instanceof TypeError && error.cause === undefined) throw error;
-      const { code, message } = causeOf(error);
-      const detail = code === "" ? message : `${code}: ${message}`;
-      return { outcome: neverSent.has(code) ? "unavailable" : "unknown", detail };
+      if (!(error instanceof CallFailed)) throw error;
+      return { outcome: error.wasSent ? "unknown" : "unavailable", detail: error.message };
     }
   }
 }
+
+const sendable = (body: unknown): { body?: string; headers: Record<string, string> } => {
+  if (body === undefined) return { headers: {} };
+  return body instanceof URLSearchParams
+    ? { body: body.toString(), headers: { "content-type": "application/x-www-form-urlencoded" } }
+    : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+};
 
 /**
  * 429, and 503 that names a time to come back, say that nothing was done. Any other 5xx, a redirect or a body that
  * isn't the vendor's says nothing at all about what was done.
  */
 const judge = <Body, Problem>(
-  { status, headers }: Response,
-  text: string | undefined,
-  { success, problem, body: sent }: VendorCall<Body, Problem>,
+  { status, headers, text }: Awaited<ReturnType<typeof fetched>>,
+  { success, problem, finalProblem, isBusy, body: sent }: VendorCall<Body, Problem>,
 ): VendorAnswer<Body, Problem> | Refused | Unavailable | Unknown => {
   const unknown = (detail: string): Unknown => ({ outcome: "unknown", detail });
   const waitMs = retryAfterMs(headers);
-  if (status === 429 || (status === 503 && waitMs !== undefined)) {
+  if (status === 429 || (status === 503 && waitMs !== undefined) || isBusy?.(status, headers)) {
     const wait = waitMs !== undefined && { retryAfterMs: waitMs };
     return { outcome: "unavailable", detail: `the vendor answered ${status}`, ...wait };
   }
   if (status === 401 || status === 403) {
     return refusal("NOT_AUTHORISED", `the vendor does not take our credentials (${status})`, sent);
   }
+  const failure = status >= 500 && text !== undefined ? parseJson(text) : undefined;
+  if (failure !== undefined && finalProblem?.(failure))
+    return { outcome: "problem", status, body: failure, sent };
   if (status < 200 || status >= 500 || (status >= 300 && status < 400)) {
     return unknown(`the vendor answered ${status}`);
   }

@@ -11,17 +11,22 @@ import { Smtp } from "./adapters/smtp.ts";
 import { behindCircuit } from "./circuit.ts";
 import { dialects, type Instance } from "./dialects.ts";
 import { checkedVendor, type PutVendor } from "./put-vendor.ts";
+import { formerSecret, type Sender, Senders } from "./senders.ts";
 
 /** In the airline's `vendors`. */
 export interface VendorDocument {
   _id: string;
   dialect: string;
+  /** Of its dialect, for who can't tell by it. */
+  kind?: VendorKind;
   baseUrl: string;
   /** Sealed, as the other secrets. */
   apiKey: string;
   apiSecret?: string;
   /** What the vendor signs with that it sends us. */
   webhookSecret?: string;
+  formerWebhookSecret?: string;
+  formerWebhookSecretUntil?: Date;
   account?: Readonly<Record<string, string>>;
   reconcileMinutes?: number;
   callsPerSecond?: number;
@@ -54,6 +59,8 @@ export interface Instances {
   /** The airline's vendors; its own contracts are one of them, configured or not. */
   of(tenant: string): readonly Instance[];
   byKind<K extends VendorKind>(tenant: string, kind: K): Extract<Instance, { kind: K }>[];
+  /** Who may send us something in this vendor's name. */
+  senders(name: string): Sender[];
   put(command: Command): Promise<void>;
   close(): void;
 }
@@ -65,6 +72,7 @@ export const openInstances = async (
 ): Promise<Instances> => {
   const byTenant = new Map<string, Map<string, Instance>>();
   const circuits = new Map<string, () => void>();
+  const senders = new Senders(context.config.sealKey);
   const learn = (key: string, document: VendorDocument): void => {
     const [tenant] = key.split(".") as [string];
     const { sealKey, VENDOR_TIMEOUT_MS: timeoutMs } = context.config;
@@ -74,6 +82,7 @@ export const openInstances = async (
     circuits.get(key)?.();
     circuits.set(key, shutdown);
     add(tenant, { ...instance, port } as Instance);
+    senders.learn(tenant, document);
   };
   const add = (tenant: string, instance: Instance): void => {
     const known = byTenant.get(tenant) ?? new Map<string, Instance>();
@@ -105,6 +114,7 @@ export const openInstances = async (
       [...(byTenant.get(tenant)?.values() ?? [])].filter(
         (instance): instance is Extract<Instance, { kind: K }> => instance.kind === kind,
       ),
+    senders: (name) => senders.of(name),
     put: (command) => putVendor(context, bucket, command),
     close: () => {
       forget();
@@ -124,11 +134,12 @@ const putVendor = async (
   const sealed = Object.fromEntries(
     Object.entries(secrets).map(([member, secret]) => [member, seal(context.config.sealKey, secret)]),
   ) as Pick<VendorDocument, keyof typeof secrets>;
-  const document = { ...settings, ...sealed, changedAt: context.clock.now() };
-  await context.documents
-    .tenant(command.tenant)
-    .collection<VendorDocument>("vendors")
-    .replaceOne({ _id: name }, document, { upsert: true });
+  const vendors = context.documents.tenant(command.tenant).collection<VendorDocument>("vendors");
+  const now = context.clock.now();
+  const before = await vendors.findOne({ _id: name });
+  const former = formerSecret(context.config.sealKey, before, secrets.webhookSecret, now);
+  const document = { ...settings, ...sealed, ...former, changedAt: now };
+  await vendors.replaceOne({ _id: name }, document, { upsert: true });
   await bucket.put(`${command.tenant}.${name}`, { _id: name, ...document });
 };
 
@@ -137,7 +148,7 @@ export const listVendors = async (context: ActorContext, tenant: string): Promis
   const found = await context.documents
     .tenant(tenant)
     .collection<VendorDocument>("vendors")
-    .find({}, { projection: { apiKey: 0, apiSecret: 0, webhookSecret: 0 } })
+    .find({}, { projection: { apiKey: 0, apiSecret: 0, webhookSecret: 0, formerWebhookSecret: 0 } })
     .sort({ _id: 1 })
     .toArray();
   return found.map(({ _id, dialect, baseUrl, changedAt, reconcileMinutes, callsPerSecond }) => ({

@@ -1,4 +1,6 @@
 /** Owns what the service asks of vendors, kind by kind, in our words; how one vendor is asked stands in `adapters/`. */
+import type { CancellationLadder } from "../../schemas/cancellation.ts";
+import type { FlightPrediction } from "../../schemas/flight.ts";
 import type { Coordinates, HotelOffer, HotelSearch } from "../../schemas/hotel.ts";
 import type { Channel, Direction, Money, VehicleType } from "../../schemas/vocabulary.ts";
 import type { CardTransaction } from "../../schemas/wallet.ts";
@@ -18,6 +20,7 @@ export interface CallContext {
 /** What a vendor can say no to. A refusal is final: the same request under the same reference gets it again. */
 export const refusalCodes = [
   "SOLD_OUT",
+  "PRICE_CHANGED",
   "HOLD_EXPIRED",
   "PAYMENT_DECLINED",
   "RECIPIENT_REJECTED",
@@ -81,6 +84,11 @@ export interface HoldRequest extends Write {
   checkOut: string;
   /** As the group has them; adapters act on those that they know. */
   needs: readonly string[];
+  /** The most that a room may cost a night, by the policy: rooms that have become dearer are not kept. Absent: no limit. */
+  nightlyMax?: Money;
+  /** Of whom the rooms are for, where a vendor wants names this early. */
+  leadGuest?: GuestName;
+  guests?: readonly GuestName[];
 }
 
 /**
@@ -114,6 +122,8 @@ export interface Booking {
   confirmationNumber: string;
   total: Money;
   freeCancellationUntil?: string;
+  /** What cancelling costs when, for the whole booking; absent: its answers don't tell. */
+  cancellation?: CancellationLadder;
   /** The dates that the hotel has it for; absent: its answers don't tell. */
   stay?: { checkIn: string; checkOut: string };
 }
@@ -157,7 +167,7 @@ export interface LedgerEntry {
   changedAt: string;
 }
 
-/** In the order of change, oldest first. `nextCursor`: there is more; without it this is the end for now. */
+/** In the order of change, oldest first, or newest first where the vendor tells of no changes, but of what there is. `nextCursor`: there is more; without it this is the end for now. */
 export interface LedgerPage {
   entries: LedgerEntry[];
   nextCursor?: string;
@@ -167,17 +177,23 @@ export interface LedgerPage {
 export interface LedgerRequest {
   since?: string;
   cursor?: string;
+  /** References of ours that stand with the vendor as far as we know, for one that asks for them. */
+  standing?: readonly string[];
 }
 
 /** The vendor's reconciliation interface: all that it holds for us, of every airline that has the same account. */
 export interface Reconciling {
   reconcile(request: LedgerRequest, context: CallContext): Promise<ReadOutcome<LedgerPage>>;
+  /** It lists no changes: what we think stands there is asked after, reference by reference (`standing`). */
+  readonly needsStanding?: true;
 }
 
 export interface HotelPort extends Reconciling {
   /** Offers with at least one room left for the whole stay; empty: nothing there. */
   search(search: HotelSearch, context: CallContext): Promise<ReadOutcome<{ offers: HotelOffer[] }>>;
   hold(request: HoldRequest, context: CallContext): Promise<WriteOutcome<Hold>>;
+  /** Gives a hold up that is not booked; one that is gone is as good. Absent: holds of this vendor end by themselves alone. */
+  release?(request: Write & { holdId: string }, context: CallContext): Promise<WriteOutcome<object>>;
   book(request: BookRequest, context: CallContext): Promise<WriteOutcome<Booking>>;
   /** The dates are set, not moved: done when the booking has them already. Refused: the booking stands as it was. */
   modify(request: ModifyRequest, context: CallContext): Promise<WriteOutcome<Booking>>;
@@ -216,7 +232,7 @@ export interface CardTransactionEntry {
   transaction?: CardTransaction;
 }
 
-/** In the order in which the vendor has noted them, oldest first. */
+/** In the order in which the vendor has noted them, oldest first; page by page the other way where it lists so. */
 export interface CardTransactionPage {
   entries: CardTransactionEntry[];
   nextCursor?: string;
@@ -234,6 +250,11 @@ export interface PaymentPort extends Reconciling {
   transactions(request: LedgerRequest, context: CallContext): Promise<ReadOutcome<CardTransactionPage>>;
   /** Changes nothing that anybody would have to look up. */
   reveal(request: { cardId: string }, context: CallContext): Promise<ReadOutcome<CardReveal>>;
+  /** Under which reference of ours the vendor has the card; absent: all that it tells of cards names it. */
+  referenceOf?(
+    request: { cardId: string },
+    context: CallContext,
+  ): Promise<LookupOutcome<{ reference: string }>>;
   /** @param request `label`: what the card is called at the vendor, at most 100 characters, no contact details. */
   issueCard(
     request: Write & { balance: Money; label: string },
@@ -304,5 +325,25 @@ export interface SentMessage {
 
 export interface MessagePort {
   send(request: MessageRequest, context: CallContext): Promise<WriteOutcome<SentMessage>>;
-  lookup(request: Write, context: CallContext): Promise<LookupOutcome<SentMessage>>;
+  /** By the reference, or, where the vendor keeps none, by what was to be sent. */
+  lookup(request: MessageRequest, context: CallContext): Promise<LookupOutcome<SentMessage>>;
+}
+
+/** What came after a cursor of a flight-data vendor's stream. */
+export interface FlightPage {
+  /** In whatever order, and some perhaps twice: times and ids tell. Empty: nothing came while the vendor held the call. */
+  predictions: FlightPrediction[];
+  /** How many entries were none that we can read. */
+  passedOver: number;
+  /** Where the next poll goes on. */
+  cursor: string;
+}
+
+export interface FlightFeedPort {
+  /**
+   * Answered at once when something is there, else when something comes or the wait is over. Refused with NOT_FOUND: the vendor keeps
+   * nothing of that age any more, or has never given that cursor.
+   * @param request without `cursor`: from the oldest that the vendor keeps
+   */
+  poll(request: { cursor?: string; waitMs: number }, context: CallContext): Promise<ReadOutcome<FlightPage>>;
 }

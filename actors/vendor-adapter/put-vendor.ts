@@ -28,6 +28,7 @@ export interface PutVendor {
 const vendorName = /^[a-z][a-z0-9-]{0,30}$/;
 /** The last would be this actor's own subject. */
 const taken: ReadonlySet<string> = new Set([directVendor, byHandVendor, drillVendor, smtpVendor, "adapter"]);
+const webhookSecretCharactersMin = 16;
 const sendable = /^[\x21-\x7e]+$/;
 
 const wrong = (pointer: string, detail: string, rule: string): Problem =>
@@ -60,6 +61,14 @@ export const checkedVendor = (put: PutVendor) => {
     const rule = `The dialect ${put.dialect} ${known.apiSecret ? "needs a secret beside the key" : "has a key alone, and no secret"}.`;
     throw wrong("/apiSecret", known.apiSecret ? "missing" : "not used by this dialect", rule);
   }
+  if (webhookSecret !== undefined && known.inbound === undefined) {
+    const rule = `A vendor of the dialect ${put.dialect} sends no webhooks.`;
+    throw wrong("/webhookSecret", "not used by this dialect", rule);
+  }
+  if (webhookSecret !== undefined && webhookSecret.length < webhookSecretCharactersMin) {
+    const rule = "Whoever guesses the secret of its webhooks can write in the vendor's name.";
+    throw wrong("/webhookSecret", `shorter than ${webhookSecretCharactersMin} characters`, rule);
+  }
   if (reconcileMinutes !== undefined && !isWholeWithin(reconcileMinutes, 5, 60)) {
     const rule = "A vendor is reconciled with every 5 to 60 minutes.";
     throw wrong("/reconcileMinutes", "not a whole number from 5 to 60", rule);
@@ -78,6 +87,7 @@ export const checkedVendor = (put: PutVendor) => {
     },
     settings: {
       dialect: put.dialect,
+      kind: known.kind,
       baseUrl: baseUrl.replace(/\/+$/, ""),
       ...(Object.keys(account).length > 0 && { account }),
       ...(reconcileMinutes !== undefined && { reconcileMinutes }),

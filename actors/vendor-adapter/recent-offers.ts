@@ -16,9 +16,16 @@ interface Kept {
   invalidations: number;
 }
 
+/** A vendor that is being asked: whoever wants to know the same meanwhile waits for that answer, however it ends. */
+interface UnderWay {
+  answer: Promise<SourceAnswer>;
+  askedAt: Date;
+  invalidations: number;
+}
+
 /**
- * Vendor by vendor: one that has failed is asked again at the next search, whatever the others' offers. The airline's own
- * contracts are always asked, as their rooms are counted down next door.
+ * Vendor by vendor: one that has failed is asked again at the next search, whatever the others' offers, and a crowd that asks at once
+ * asks it once. The airline's own contracts are always asked, as their rooms are counted down next door.
  */
 export class OfferCache {
   readonly #clock: Clock;
@@ -27,6 +34,7 @@ export class OfferCache {
     maxSize: offersMax,
     sizeCalculation: ({ offers }) => offers.length + 1,
   });
+  readonly #underWay = new Map<string, UnderWay>();
   readonly #invalidations = new Map<string, number>();
 
   /** @param hears whether invalidations by other processes are heard of; while they are not, every vendor is asked */
@@ -49,17 +57,12 @@ export class OfferCache {
       if (kept !== undefined && kept.invalidations === invalidations && isFresh(kept, now))
         known.set(name, kept);
     }
-    const asked = await askHotels(
+    const [asked, heard] = await this.#ask(
       sources.filter(({ name }) => !known.has(name)),
-      search,
-      options,
+      { tenant, search, options, invalidations, now },
     );
-    const told = asked.filter(({ detail }) => detail === undefined);
-    for (const { vendor, offers } of told) {
-      const kept: Kept = { offers, askedAt: now, invalidations };
-      known.set(vendor, kept);
-      if (vendor !== directVendor) this.#kept.set(keyOf(tenant, vendor, search), kept);
-    }
+    for (const { vendor, offers, askedAt, detail } of heard)
+      if (detail === undefined) known.set(vendor, { offers, askedAt, invalidations });
     const answers = sources.flatMap(({ name }) => {
       const kept = known.get(name);
       return kept === undefined ? [] : [{ vendor: name, ...kept }];
@@ -69,8 +72,38 @@ export class OfferCache {
       offers: offers.length,
       askedAt: askedAt.toISOString(),
     }));
-    const { partialFailures } = resultOf(asked);
+    const { partialFailures } = resultOf(heard);
     return { recent: { offers: answers.flatMap(({ offers }) => offers), vendors, partialFailures }, asked };
+  }
+
+  /** @returns what this search has asked, and all that it has heard: also what others were asking */
+  async #ask(
+    sources: readonly HotelSource[],
+    { tenant, search, options, invalidations, now }: Asking,
+  ): Promise<[asked: SourceAnswer[], heard: (SourceAnswer & { askedAt: Date })[]]> {
+    const own: Promise<SourceAnswer>[] = [];
+    const heard = sources.map(async (source) => {
+      const key = keyOf(tenant, source.name, search);
+      const other = this.#hears() ? this.#underWay.get(key) : undefined;
+      if (other !== undefined && other.invalidations === invalidations && source.name !== directVendor)
+        return { ...(await other.answer), askedAt: other.askedAt };
+      const answer = this.#askOne(source, search, options);
+      own.push(answer);
+      const underWay = { answer, askedAt: now, invalidations };
+      this.#underWay.set(key, underWay);
+      const told = await answer;
+      if (this.#underWay.get(key) === underWay) this.#underWay.delete(key);
+      const { offers, detail } = told;
+      if (detail === undefined && source.name !== directVendor)
+        this.#kept.set(key, { offers, askedAt: now, invalidations });
+      return { ...told, askedAt: now };
+    });
+    return [await Promise.all(own), await Promise.all(heard)];
+  }
+
+  async #askOne(source: HotelSource, search: HotelSearch, options: SearchOptions): Promise<SourceAnswer> {
+    const [answer] = await askHotels([source], search, options);
+    return answer as SourceAnswer;
   }
 
   /** What was asked before, or is being asked right now, answers no search that begins from now on. */
@@ -78,6 +111,14 @@ export class OfferCache {
     const place = placeOf(tenant, airport);
     this.#invalidations.set(place, (this.#invalidations.get(place) ?? 0) + 1);
   }
+}
+
+interface Asking {
+  tenant: string;
+  search: HotelSearch;
+  options: SearchOptions;
+  invalidations: number;
+  now: Date;
 }
 
 const isFresh = ({ askedAt }: Kept, now: Date): boolean => now.getTime() - askedAt.getTime() < keptForMs;

@@ -3,8 +3,10 @@
  * vendors of the use of cards, should their word have been lost. Each at its interval, by one process at a time. What a report means for
  * a group is its sub-case's.
  */
+import type { Command } from "../../schemas/command.ts";
+import type { ReconciledVendor } from "../../schemas/reconciliation.ts";
 import { urn } from "../../schemas/urn.ts";
-import { type StayReport, subCaseOf } from "../../schemas/vendor-call.ts";
+import { type StandingBookings, type StayReport, subCaseOf } from "../../schemas/vendor-call.ts";
 import { causedId, freshUuid, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
@@ -12,7 +14,7 @@ import type { HotelPort, LedgerEntry, LedgerRequest, PaymentPort, ReadOutcome } 
 import { Position, type Reconciliation } from "./position.ts";
 
 /** Something that a sub-case has to know of. */
-interface Report {
+export interface Report {
   /** Ours. */
   reference: string;
   /** Tells it from all others of this vendor. */
@@ -53,11 +55,20 @@ const stayReport = ({ kind, id: bookingId, reference, state, changedAt }: Ledger
 
 /** What a hotel vendor tells of stays. */
 export const staysOf =
-  (port: Pick<HotelPort, "reconcile">): Source["ask"] =>
+  (port: Pick<HotelPort, "reconcile">, standing?: StandingPage): Source["ask"] =>
   async (request, context) => {
-    const page = await port.reconcile(request, context);
-    return page.outcome === "done" ? { ...page, reports: page.entries.flatMap(stayReport) } : page;
+    const known = await standing?.(request.cursor);
+    const page = await port.reconcile(
+      known === undefined ? request : { standing: known.references },
+      context,
+    );
+    if (page.outcome !== "done") return page;
+    const next = known?.next === undefined ? {} : { nextCursor: known.next };
+    return { ...page, ...next, reports: page.entries.flatMap(stayReport) };
   };
+
+/** A page of what stands with a vendor that lists no changes itself. */
+type StandingPage = (after: string | undefined) => Promise<StandingBookings>;
 
 /** What a payment vendor tells of the use of cards. */
 export const cardUsesOf =
@@ -73,7 +84,19 @@ export const cardUsesOf =
     return { ...page, reports };
   };
 
-type Context = Pick<ActorContext, "clock" | "config" | "documents" | "log" | "streams">;
+export type PollContext = Pick<ActorContext, "clock" | "config" | "documents" | "log" | "streams">;
+
+interface Polling {
+  signal: AbortSignal;
+  /** 0: it is due, whenever it was asked last. */
+  intervalMs: number;
+  following: { correlationUrn: string; traceparent: string };
+  /** Whoever has to know of it does when it returns, or surely will. */
+  tell(report: Report, command: Command): Promise<void>;
+}
+
+/** How it came out. Under way: another process is at it, or it is not due. */
+type PollEnd = Pick<ReconciledVendor, "outcome" | "detail">;
 
 /** Of a claim, beside the time that a page's call may take: publishing what it brings. */
 const tellingMs = 30_000;
@@ -85,21 +108,27 @@ const pagesMax = 500;
  * @param sources those of the moment
  * @returns the way to stop, which breaks off what is under way
  */
-export const startReconciling = (context: Context, sources: () => Source[]): (() => Promise<void>) => {
+export const startReconciling = (context: PollContext, sources: () => Source[]): (() => Promise<void>) => {
   const { RECONCILE_INTERVAL_MS, SWEEP_INTERVAL_MS } = context.config;
   const stopping = new AbortController();
-  const polls = new Map<string, Promise<void>>();
+  const polls = new Map<string, Promise<unknown>>();
   const look = (): void => {
     for (const source of sources()) {
       const key = `${source.tenant}.${source.name}`;
       if (polls.has(key)) continue;
       const log = context.log.child({ tenant: source.tenant, vendor: source.name });
-      const poll = pollIfDue({ ...context, log }, source, stopping.signal)
+      const polling = {
+        signal: stopping.signal,
+        intervalMs: source.intervalMs,
+        following: { correlationUrn: urn("correlation", freshUuid()), traceparent: mintTraceparent() },
+        tell: (_: Report, command: Command) => sendCommand(context.streams, command),
+      };
+      const underWay = poll({ ...context, log }, source, polling)
         .catch((error) =>
           log.warn({ err: error }, "reconciliation broken off; it goes on from where it stood"),
         )
         .finally(() => polls.delete(key));
-      polls.set(key, poll);
+      polls.set(key, underWay);
     }
   };
   const looking = setInterval(look, Math.min(RECONCILE_INTERVAL_MS, SWEEP_INTERVAL_MS));
@@ -111,17 +140,17 @@ export const startReconciling = (context: Context, sources: () => Source[]): (()
   };
 };
 
-const pollIfDue = async (context: Context, source: Source, signal: AbortSignal): Promise<void> => {
+/** Page by page, until there is no more; whoever cannot finish goes on from there the next time. */
+export const poll = async (context: PollContext, source: Source, polling: Polling): Promise<PollEnd> => {
   const { clock, config, documents, log } = context;
   const collection = documents.tenant(source.tenant).collection<Reconciliation>("reconciliations");
   const claimMs = config.VENDOR_TIMEOUT_MS + tellingMs;
-  const { intervalMs } = source;
+  const { intervalMs, following, signal } = polling;
   const position = await Position.claim(collection, source.name, { clock, intervalMs, claimMs });
-  if (position === undefined) return;
-  const poll = { correlationUrn: urn("correlation", freshUuid()), traceparent: mintTraceparent() };
+  if (position === undefined) return { outcome: "under-way" };
   for (let pages = 1; pages <= pagesMax; pages++) {
     const { request } = position;
-    const page = await source.ask(request, { ...poll, signal });
+    const page = await source.ask(request, { traceparent: following.traceparent, signal });
     const isCircle =
       page.outcome === "done" && page.nextCursor !== undefined && page.nextCursor === request.cursor;
     if (page.outcome !== "done" || isCircle) {
@@ -130,30 +159,36 @@ const pollIfDue = async (context: Context, source: Source, signal: AbortSignal):
         log.warn({ outcome: page.outcome, detail }, "the vendor could not be reconciled with");
       // One that it refuses it has forgotten, or never gave.
       await position.release({ forgetCursor: page.outcome !== "unavailable" });
-      return;
+      if (signal.aborted) return { outcome: "unfinished" };
+      return { outcome: page.outcome === "done" ? "unavailable" : page.outcome, detail };
     }
-    const told = await tell(context, source, poll, position, page.reports);
+    const told = await tell(context, source, polling, position, page.reports);
     if (!(await position.move(page, told))) {
       log.warn("another process has taken this reconciliation over");
-      return;
+      return { outcome: "under-way" };
     }
-    if (page.nextCursor === undefined) return;
+    if (page.nextCursor === undefined) return { outcome: "done" };
   }
   await position.release({ forgetCursor: false });
+  return { outcome: "unfinished" };
 };
+
+/** What begins so is under a reference of this airline's. */
+export const ownReferences = (tenant: string): RegExp => new RegExp(`^${tenant}-[0-9A-HJKMNP-TV-Z]{26}\\.`);
 
 /** Sends what the groups have to know of; one and all confirmed when it returns. */
 const tell = async (
-  { clock, log, streams }: Context,
+  { clock, log }: PollContext,
   { tenant, name }: Source,
-  poll: { correlationUrn: string; traceparent: string },
+  { following, tell: tellOne }: Polling,
   position: Position,
   reports: readonly Report[],
 ): Promise<{ id: string; at: Date }[]> => {
-  const own = new RegExp(`^${tenant}-[0-9A-HJKMNP-TV-Z]{26}\\.`);
+  const own = ownReferences(tenant);
   const told: { id: string; at: Date }[] = [];
   const foreign: string[] = [];
-  for (const { reference, cause, name: verb, data, changedAt } of reports) {
+  for (const report of reports) {
+    const { reference, cause, name: verb, data, changedAt } = report;
     if (!own.test(reference)) {
       foreign.push(cause[0] ?? "");
       continue;
@@ -161,7 +196,7 @@ const tell = async (
     const id = causedId(`${tenant}.${name}`, ...cause);
     if (position.isTold(id)) continue;
     const command = { id, name: verb, entity: subCaseOf(reference), data, now: clock.now() };
-    await sendCommand(streams, systemCommand("vendor-adapter", { tenant, ...poll }, command));
+    await tellOne(report, systemCommand("vendor-adapter", { tenant, ...following }, command));
     told.push({ id, at: new Date(changedAt) });
   }
   if (foreign.length > 0)

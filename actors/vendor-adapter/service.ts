@@ -1,22 +1,27 @@
 /** Wires the vendor-adapter actor: one consumer per vendor and airline, so that one vendor's outage stops nobody else. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { airport as airportOf } from "../../schemas/airports.ts";
-import type { Command, Query } from "../../schemas/command.ts";
+import { type Command, type Query, systemPrincipal } from "../../schemas/command.ts";
 import { drillVendor } from "../../schemas/drill.ts";
 import type { HotelFacts, HotelSearch, HotelSearchResult, RecentOffers } from "../../schemas/hotel.ts";
 import type { NoteHotel } from "../../schemas/hotel-catalogue.ts";
 import type { HotelsInvalidated } from "../../schemas/hotel-search.ts";
 import { Problem } from "../../schemas/problems.ts";
+import type { ReconcileNow } from "../../schemas/reconciliation.ts";
+import { urn } from "../../schemas/urn.ts";
 import {
+  type StandingBookings,
   smtpVendor,
   type VendorCall,
   type VendorChoice,
   type VendorVerb,
   type VendorView,
 } from "../../schemas/vendor-call.ts";
+import type { ReceivedWebhook } from "../../schemas/vendor-webhook.ts";
 import type { CardRevealView } from "../../schemas/wallet.ts";
 import type { Consuming, Delivery } from "../../streams/consume.ts";
 import { splitName } from "../../streams/subjects.ts";
-import { causedId } from "../runtime/clock.ts";
+import { causedId, freshUuid, mintTraceparent } from "../runtime/clock.ts";
 import { consumeCommands } from "../runtime/consume.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
 import { requireAirport } from "../runtime/reach.ts";
@@ -26,11 +31,15 @@ import { drillChoice, drillHotels, drillInstance } from "./adapters/drill.ts";
 import { carryOut } from "./calls.ts";
 import { Catalogue, type CatalogueHotel, hotelIndexes } from "./catalogue.ts";
 import { opened as openedContent } from "./content.ts";
+import type { Instance } from "./dialects.ts";
+import { type Feed, startFlightFeeds } from "./flight-feed.ts";
+import { findCard, hear } from "./hear.ts";
 import { type Instances, listVendors, openInstances } from "./instances.ts";
 import { type Invalidations, watchInvalidations } from "./invalidation.ts";
 import { catalogueQueries, hotelCollection } from "./queries.ts";
 import { OfferCache } from "./recent-offers.ts";
 import { cardUsesOf, type Source, startReconciling, staysOf } from "./reconcile.ts";
+import { reconcileNow } from "./reconcile-now.ts";
 import { revealCard } from "./reveal-card.ts";
 import { askHotels, resultOf } from "./search.ts";
 
@@ -54,10 +63,10 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
   );
   const noting = new Set<Promise<void>>();
 
-  /** Beside the answer: nobody waits for the catalogue, and what it misses now the next search tells. */
+  /** Once the answer has left: nobody waits for the catalogue, and what it misses now the next search tells. */
   const noteHotels = (tenant: string, airport: string, offers: readonly HotelFacts[]): void => {
-    const note = catalogue
-      .note(tenant, offers, airport, context.clock.now())
+    const note = nextTurn()
+      .then(() => catalogue.note(tenant, offers, airport, context.clock.now()))
       .catch((error) => context.log.warn({ tenant, airport, err: error }, "hotels are not noted"))
       .finally(() => noting.delete(note));
     noting.add(note);
@@ -68,14 +77,18 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
     log: context.log,
   });
 
+  const configured = async (tenant: string, vendor: string): Promise<Instance> => {
+    const instance = (await opened.promise).of(tenant).find(({ name }) => name === vendor);
+    if (instance === undefined) throw new Error(`vendor ${vendor} is not configured`);
+    return instance;
+  };
+
   const answerCall = (vendor: string) => async (command: Command, delivery: Delivery) => {
+    if (command.name === `vendor-${vendor}.find-card`)
+      return findCard(context, await configured(command.tenant, vendor), command);
     const call = openedContent(command.data as VendorCall, context.config.sealKey);
     const verb = splitName(command.name)[1] as VendorVerb;
-    const instance =
-      vendor === drillVendor
-        ? drillInstance(verb)
-        : (await opened.promise).of(command.tenant).find(({ name }) => name === vendor);
-    if (instance === undefined) throw new Error(`vendor ${vendor} is not configured`);
+    const instance = vendor === drillVendor ? drillInstance(verb) : await configured(command.tenant, vendor);
     const { attempt } = delivery;
     const carrying = { traceparent: command.traceparent, attempt, now: context.clock.now() };
     const answer = await carryOut(instance, verb, call, carrying);
@@ -86,18 +99,35 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
     await sendCommand(context.streams, systemCommand("vendor-adapter", command, reply));
   };
 
+  const standingWith = (tenant: string, vendor: string) => (after: string | undefined) => {
+    const traceparent = mintTraceparent();
+    const following = { correlationUrn: urn("correlation", freshUuid()), traceparent };
+    const principal = systemPrincipal(tenant, "vendor-adapter");
+    const params = { vendor, ...(after === undefined ? {} : { after }) };
+    const query: Query = { tenant, ...following, principal, params };
+    return context.call<StandingBookings>("sub-case.standing-bookings", query);
+  };
+
   const reconciled = (instances: Instances): Source[] => {
     const every = (minutes: number | undefined): number =>
       minutes === undefined ? context.config.RECONCILE_INTERVAL_MS : minutes * 60_000;
     return context.tenants.all().flatMap(({ code: tenant }) => [
       ...instances.byKind(tenant, "hotel").map(({ name, port, reconcileMinutes }) => {
-        return { tenant, name, ask: staysOf(port), intervalMs: every(reconcileMinutes) };
+        const ask = staysOf(port, port.needsStanding && standingWith(tenant, name));
+        return { tenant, name, ask, intervalMs: every(reconcileMinutes) };
       }),
       ...instances.byKind(tenant, "payment").map(({ name, port, reconcileMinutes }) => {
         return { tenant, name, ask: cardUsesOf(port), intervalMs: every(reconcileMinutes) };
       }),
     ]);
   };
+
+  const flightFeeds = (instances: Instances): Feed[] =>
+    context.tenants
+      .all()
+      .flatMap(({ code: tenant }) =>
+        instances.byKind(tenant, "flight").map(({ name, port }) => ({ tenant, name, port })),
+      );
 
   const onVendor = (tenant: string, vendor: string): void => {
     const log = context.log.child({ vendor });
@@ -116,6 +146,22 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
       "put-vendor": async (command) => {
         await (await opened.promise).put(command);
         return { ok: null };
+      },
+
+      /** Of no airline: whose it is, its signature and its references tell. */
+      "receive-webhook": async (command) => {
+        const { vendor } = command.data as ReceivedWebhook;
+        await hear(context, (await opened.promise).senders(vendor), command);
+        return { ok: null };
+      },
+
+      /** For an administrator, who waits for what differs. */
+      reconcile: async (command) => {
+        const { vendor } = command.data as ReconcileNow;
+        const sources = reconciled(await opened.promise).filter(
+          ({ tenant, name }) => tenant === command.tenant && (vendor === undefined || name === vendor),
+        );
+        return { ok: await reconcileNow(context, sources, command) };
       },
 
       "note-hotel": async ({ tenant, data }) => {
@@ -194,10 +240,11 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
       const forgetDrills = context.tenants.onEach(({ code }) => onVendor(code, drillVendor));
       await Promise.all(consumers);
       const stopReconciling = startReconciling(context, () => reconciled(instances));
+      const stopListening = startFlightFeeds(context, () => flightFeeds(instances));
       return async () => {
         stopping = true;
         forgetDrills();
-        await stopReconciling();
+        await Promise.all([stopReconciling(), stopListening()]);
         (await opened.promise).close();
         invalidations?.close();
         await Promise.all(noting);

@@ -119,6 +119,7 @@ export const assignmentOf = (
     ...(marketNightlyMinor === undefined ? {} : { marketNightlyMinor }),
     rooms: roomsNeeded(group, offer),
     distanceKm: Math.round(10 * distanceKmBetween(input.airport, offer.coordinates)) / 10,
+    ...(policy.maxNightlyRate === undefined ? {} : { nightlyMax: policy.maxNightlyRate }),
     payment: paymentOf(policy, offer),
   });
   return {

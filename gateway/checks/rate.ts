@@ -94,9 +94,21 @@ export class Quota {
    */
   refusalOf(problem: Problem): Problem {
     const isOurs = problem.status >= 500 && this.#caller !== undefined;
+    if (problem.code === "auth/bad-signature") return this.#refusedSigner(problem);
     if (this.#isCounted || isOurs || problem.code === "conflict/in-flight") return problem;
     try {
       this.take();
+      return problem;
+    } catch (error) {
+      if (error instanceof Problem) return error;
+      throw error;
+    }
+  }
+
+  /** Of a route that counts in no limit, as its true callers are known by nothing but their signature: whoever has none counts. */
+  #refusedSigner(problem: Problem): Problem {
+    try {
+      this.#remaining = this.#takeFrom(this.#rates.ofAddress(this.#exchange.address(), this.#now.getTime()));
       return problem;
     } catch (error) {
       if (error instanceof Problem) return error;

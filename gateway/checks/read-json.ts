@@ -15,16 +15,26 @@ const jsonMediaType =
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** A body as it came: the value, and how many bytes it was. */
-export interface JsonBody {
+export interface ReadBody {
   value: unknown;
   bytes: number;
+  /** Of a form: what came with it. */
+  file?: UploadedFile;
+}
+
+export interface UploadedFile {
+  /** As its sender calls it; only good for being looked at. */
+  name: string;
+  bytes: Buffer;
+  /** In hexadecimal. */
+  sha256: string;
 }
 
 /**
  * The request's JSON. Without a body the value is undefined.
  * @throws Problem validation/too-large, validation/media-type, validation/malformed, validation/body
  */
-export const readJson = async (exchange: Exchange): Promise<JsonBody> => {
+export const readJson = async (exchange: Exchange): Promise<ReadBody> => {
   if (!exchange.hasBody) return { value: undefined, bytes: 0 };
   const { contentType, contentEncoding } = exchange.headers;
   // Size before media type: a body that is declared too large is refused by the exchange at once.

@@ -12,7 +12,7 @@ import { outageOf } from "../../streams/outage.ts";
 import type { CompiledRoute } from "../compile-route.ts";
 import type { Exchange, HttpAnswer } from "../http/exchange.ts";
 import type { TellProblem } from "../problem-response.ts";
-import type { JsonBody } from "./read-json.ts";
+import type { ReadBody } from "./read-json.ts";
 
 /** Longer than the slowest write; after it a gateway that has not kept its answer is taken for dead. */
 const leaseMs = 30_000;
@@ -70,15 +70,17 @@ export const keyedWriteOf = (
   { query, headers }: Exchange,
   { tenant, urn: principal }: Principal,
   idempotencyKey: string | undefined,
-  readBody: () => Promise<JsonBody>,
+  readBody: () => Promise<ReadBody>,
 ): KeyedWrite | undefined => {
   if (idempotencyKey === undefined) return undefined;
   let digest: string | undefined;
   return {
     name: digestOf([tenant, principal, id, ...values.map(shortForm), idempotencyKey]),
     payload: async () => {
-      const { value, bytes } = await readBody();
-      digest ??= digestOf([query, headers.ifMatch, value], bytes <= orderedBytesMax);
+      const { value, bytes, file } = await readBody();
+      // Of a form the bytes differ each time, by the line that parts them.
+      const attached = file === undefined ? [] : [file.name, file.sha256];
+      digest ??= digestOf([query, headers.ifMatch, value, ...attached], bytes <= orderedBytesMax);
       return digest;
     },
   };

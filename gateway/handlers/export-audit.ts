@@ -1,8 +1,8 @@
 /** Owns the export of the audit trail: its pages asked for one by one and told as CSV, and the trail told of the export. */
-import { stringify } from "csv-stringify/sync";
 import type { AuditEntryView, AuditExportQuery, ExportedAudit } from "../../schemas/audit.ts";
 import type { Page } from "../../schemas/command.ts";
 import { pageLimitMax } from "../../schemas/page.ts";
+import { csvOf } from "../csv.ts";
 import { type CheckedRequest, commandOf, type Dispatch, queryOf } from "../dispatch.ts";
 import type { Handler } from "./handlers.ts";
 
@@ -25,13 +25,6 @@ const columns: Readonly<Record<string, (entry: AuditEntryView) => unknown>> = {
   previousDigest: ({ chain }) => chain?.previousDigest,
   digest: ({ chain }) => chain?.digest,
 };
-
-/**
- * RFC 4180: lines end in CRLF, texts are quoted. A cell that begins with `=`, `+`, `-`, `@`, a tab or a line's end gets an
- * apostrophe before it: a spreadsheet would run it (CWE-1236).
- */
-export const csvOf = (rows: readonly (readonly unknown[])[]): string =>
-  stringify([...rows], { record_delimiter: "\r\n", quoted_string: true, escape_formulas: true });
 
 const rowOf = (entry: AuditEntryView): unknown[] => Object.values(columns).map((read) => read(entry));
 

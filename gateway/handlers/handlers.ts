@@ -1,5 +1,5 @@
 /** Owns what answers a checked request: the general way to an actor and back, and the table of the gateway's own handlers. They return; they never write. */
-import type { Accepted } from "../../schemas/command.ts";
+import type { Accepted, Command } from "../../schemas/command.ts";
 import { keysOfSession, surrogateKeyHeader } from "../../schemas/surrogate-keys.ts";
 import { type CheckedRequest, commandOf, type Dispatch, queryOf, type StageCommand } from "../dispatch.ts";
 import { namesTag, tagOfRead, tagOfVersion } from "../entity-tag.ts";
@@ -22,14 +22,24 @@ export const createRouteHandler =
         return handlers[target.name](request);
       case "query":
         return answer(request, await dispatch.query(target.name, queryOf(request)));
-      case "command": {
-        const command = commandOf(request, target);
-        const large = request.bodyBytes > messageBodyBytesMax;
-        const sent = large && stage !== undefined ? await stage(command) : command;
-        return answer(request, await dispatch.command(target.name, sent));
-      }
+      case "command":
+        return answer(
+          request,
+          await sendCommand(dispatch, stage, commandOf(request, target), request.bodyBytes),
+        );
     }
   };
+
+/** @param bytes of its data, or of the body that it was made from */
+export const sendCommand = async (
+  dispatch: Dispatch,
+  stage: StageCommand | undefined,
+  command: Command,
+  bytes: number,
+): Promise<Accepted> => {
+  const large = bytes > messageBodyBytesMax;
+  return dispatch.command(command.name, large && stage !== undefined ? await stage(command) : command);
+};
 
 /** The success that a row promises, with its entity tag where there is a version or a read; 304 to who has it already. */
 export const answer = (

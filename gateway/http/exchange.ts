@@ -8,6 +8,7 @@ import { STATUS_CODES } from "node:http";
 import type { BlockList } from "node:net";
 import { Problem } from "../../schemas/problems.ts";
 import { clientAddress, readableAddress } from "./address.ts";
+import { everyHeader, forwardedFor, type RequestHeaders, readHeaders, saysTwoLengths } from "./headers.ts";
 import { Load } from "./load.ts";
 
 /** Answers above this are offered to the socket in parts, so that a slow reader costs no copy of the whole. */
@@ -16,25 +17,6 @@ const singleWriteBytesMax = 64 * 1024;
 const drainBytesMax = 32 * 1024 * 1024;
 /** How long a stop waits for what is under way. */
 const closeGraceMsDefault = 3000;
-
-/** Header values as sent; empty where a header is absent. */
-export interface RequestHeaders {
-  readonly authorization: string;
-  readonly cookie: string;
-  readonly host: string;
-  readonly traceparent: string;
-  readonly origin: string;
-  readonly contentType: string;
-  readonly contentEncoding: string;
-  readonly accept: string;
-  readonly idempotencyKey: string;
-  readonly ifMatch: string;
-  readonly ifNoneMatch: string;
-  /** `Last-Event-ID`, of requests that say that they take a stream of events. */
-  readonly lastEventId: string;
-  /** `Access-Control-Request-Method`: the request is a browser's preflight for this method. */
-  readonly preflightFor: string;
-}
 
 export interface HttpAnswer {
   status: number;
@@ -70,6 +52,8 @@ export interface Exchange {
   readonly hasBody: boolean;
   /** The client's address, seen through our own proxies; empty once the client has gone. */
   address(): string;
+  /** Lower-case names; several values of one joined by a comma and a blank. To be called in the same tick as the request came. */
+  everyHeader(): Record<string, string>;
   /** Starts keeping the body; to be called in the same tick as the request came. More than the limit is dropped. */
   collectBody(limitBytes: number): void;
   /**
@@ -158,6 +142,7 @@ class UwsExchange implements Exchange {
   readonly query: string;
   readonly headers: RequestHeaders;
   readonly hasBody: boolean;
+  readonly #req: uWS.HttpRequest;
   readonly #res: uWS.HttpResponse;
   readonly #load: Load;
   readonly #proxies: BlockList | undefined;
@@ -178,6 +163,7 @@ class UwsExchange implements Exchange {
   constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, load: Load, proxies: BlockList | undefined) {
     res.onAborted(() => this.#abort());
     load.begin();
+    this.#req = req;
     this.#res = res;
     this.#load = load;
     this.#proxies = proxies;
@@ -185,24 +171,8 @@ class UwsExchange implements Exchange {
     this.method = req.getCaseSensitiveMethod().toUpperCase();
     this.path = req.getUrl();
     this.query = req.getQuery() ?? "";
-    const accept = req.getHeader("accept");
-    const reading = this.method === "GET" || this.method === "HEAD";
-    // `req` is gone after this tick, and each header costs a native call: reads copy only what they can use.
-    this.headers = {
-      authorization: req.getHeader("authorization"),
-      cookie: req.getHeader("cookie"),
-      host: req.getHeader("host"),
-      traceparent: req.getHeader("traceparent"),
-      origin: req.getHeader("origin"),
-      accept,
-      contentType: reading ? "" : req.getHeader("content-type"),
-      contentEncoding: reading ? "" : req.getHeader("content-encoding"),
-      idempotencyKey: reading ? "" : req.getHeader("idempotency-key"),
-      ifMatch: reading ? "" : req.getHeader("if-match"),
-      ifNoneMatch: reading ? req.getHeader("if-none-match") : "",
-      lastEventId: reading && accept.includes("text/event-stream") ? req.getHeader("last-event-id") : "",
-      preflightFor: this.method === "OPTIONS" ? req.getHeader("access-control-request-method") : "",
-    };
+    // `req` is gone after this tick.
+    this.headers = readHeaders(req, this.method);
     const length = req.getHeader("content-length");
     const chunked = length === "" && req.getHeader("transfer-encoding") !== "";
     this.#declaredBytes = chunked ? undefined : Number(length);
@@ -214,6 +184,10 @@ class UwsExchange implements Exchange {
     if (!this.#open) return "";
     const peer = readableAddress(Buffer.from(this.#res.getRemoteAddress()));
     return this.#proxies === undefined ? peer : clientAddress(peer, this.#forwardedFor, this.#proxies);
+  }
+
+  everyHeader(): Record<string, string> {
+    return everyHeader(this.#req);
   }
 
   collectBody(limitBytes: number): void {
@@ -370,20 +344,6 @@ const discard = (stream: HttpAnswer["stream"]): Promise<void> | undefined => str
 const endAtOnce = async (stream: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of stream) return;
 };
-
-const valuesOf = (req: uWS.HttpRequest, header: string): string[] => {
-  const values: string[] = [];
-  req.forEach((name, value) => {
-    if (name === header) values.push(value);
-  });
-  return values;
-};
-
-/** All of them: some proxies add a header of their own below the client's, and `getHeader` would give the client's. */
-const forwardedFor = (req: uWS.HttpRequest): string => valuesOf(req, "x-forwarded-for").join(",");
-
-/** RFC 9112 §6.3: differing lengths are refused. The server below takes the first and leaves it at that. */
-const saysTwoLengths = (req: uWS.HttpRequest): boolean => new Set(valuesOf(req, "content-length")).size > 1;
 
 const tooLarge = (): Problem =>
   new Problem(

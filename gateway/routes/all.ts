@@ -5,6 +5,7 @@ import { partnerRoutes } from "./partner.ts";
 import { passengerRoutes } from "./passenger.ts";
 import { passengerEventRoutes } from "./passenger-events.ts";
 import { platformRoutes } from "./platform.ts";
+import { vendorRoutes } from "./vendors.ts";
 
 export const allRoutes: readonly Route[] = [
   ...operatorRoutes,
@@ -12,4 +13,5 @@ export const allRoutes: readonly Route[] = [
   ...passengerEventRoutes,
   ...partnerRoutes,
   ...platformRoutes,
+  ...vendorRoutes,
 ];

@@ -15,7 +15,9 @@ import { lockRoutes } from "./operator/locks.ts";
 import { metricsRoutes } from "./operator/metrics.ts";
 import { notificationRoutes } from "./operator/notifications.ts";
 import { orchestrationRoutes } from "./operator/orchestration.ts";
+import { passengerFileRoutes } from "./operator/passenger-files.ts";
 import { policyRoutes } from "./operator/policies.ts";
+import { policySynthesisRoutes } from "./operator/policy-synthesis.ts";
 import { reviewRoutes } from "./operator/review.ts";
 import { revocationRoutes } from "./operator/revocations.ts";
 import { transportRoutes } from "./operator/transport.ts";
@@ -23,11 +25,13 @@ import { webhookRoutes } from "./operator/webhooks.ts";
 
 export const operatorRoutes = [
   ...caseRoutes,
+  ...passengerFileRoutes,
   ...groupRoutes,
   ...lockRoutes,
   ...demandRoutes,
   ...allocationRoutes,
   ...policyRoutes,
+  ...policySynthesisRoutes,
   ...contractRoutes,
   ...hotelRoutes,
   ...bookingRoutes,

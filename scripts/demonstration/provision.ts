@@ -27,6 +27,12 @@ export interface SandboxVendor {
   kind: string;
   baseUrl: string;
   apiKey: string;
+  /** Where its dialect has a second one. */
+  apiSecret?: string;
+  /** What it signs its webhooks with; absent: it sends none. */
+  webhookSecret?: string;
+  /** What else its dialect takes. */
+  account?: Record<string, string>;
 }
 
 const airlines = [
@@ -120,17 +126,36 @@ export interface Provisioning {
 export const operatorToken = (dataDir: string, airline: string, role: string): Promise<string> =>
   mintOperatorToken(readInstance(dataDir), { airline, role });
 
-/** Vendors' addresses change with each start of the sandbox, so they are put each time; the rest stands already. */
-export const putVendors = async ({ client, vendors }: Provisioning): Promise<void> => {
+/**
+ * Vendors' addresses change with each start of the sandbox, so they are put each time; the rest stands already.
+ * @param worksWith the vendors of an airline, by its code; of one that is not named: all
+ */
+export const putVendors = async (
+  { client, vendors }: Provisioning,
+  worksWith: Readonly<Record<string, readonly string[]>> = {},
+): Promise<void> => {
   for (const { code } of airlines) {
-    for (const { name, baseUrl, apiKey } of vendors.filter(({ kind }) => kind !== "receiver")) {
+    const own = vendors.filter(
+      ({ kind, name }) => kind !== "receiver" && (worksWith[code]?.includes(name) ?? true),
+    );
+    for (const { kind: _, ...vendor } of own) {
       await client.command("vendor-adapter.put-vendor", {
         tenant: code,
-        data: { name, dialect: name, baseUrl, apiKey },
+        data: { ...vendor, dialect: vendor.name },
       });
     }
   }
 };
+
+/** Settings of the sandbox by which its vendors tell this service what happens. */
+export const webhookSettings = (baseUrl: string, vendors: readonly SandboxVendor[]) =>
+  Object.fromEntries(
+    vendors.flatMap(({ name, webhookSecret: secret }) =>
+      secret === undefined
+        ? []
+        : [[name, { webhooks: [{ url: `${baseUrl}/v1/webhooks/vendors/${name}`, secret }] }]],
+    ),
+  );
 
 export const provisionAirlines = async (provisioning: Provisioning): Promise<DemoAirline[]> => {
   const { client, instance, receiverUrl } = provisioning;

@@ -1,4 +1,4 @@
-/** Owns the control address: ledgers, settings, stays, spending, reset and health of all parts, wherever each of them runs. */
+/** Owns the control address: ledgers, settings, stays, spending, predictions, reset and health of all parts, wherever each of them runs. */
 import { createServer, type IncomingMessage } from "node:http";
 import { type Listening, listenOnLoopback, readBody } from "./loopback-http.ts";
 import { announcementOf } from "./remote-part.ts";
@@ -81,13 +81,27 @@ const answer = async (
       ? wrong(404, `There is no vendor ${issuer}.`)
       : { status: 200, body: await part.spend(await readJson(request)) };
   }
+  const carrier = /^POST \/reply\/([\w-]+)$/.exec(asked)?.[1];
+  if (carrier !== undefined) {
+    const part = parts.find((one) => one.name === carrier);
+    return part === undefined
+      ? wrong(404, `There is no vendor ${carrier}.`)
+      : { status: 200, body: await part.reply(await readJson(request)) };
+  }
+  const predictor = /^POST \/predict\/([\w-]+)$/.exec(asked)?.[1];
+  if (predictor !== undefined) {
+    const part = parts.find((one) => one.name === predictor);
+    return part === undefined
+      ? wrong(404, `There is no vendor ${predictor}.`)
+      : { status: 200, body: await part.predict(await readJson(request)) };
+  }
   if (asked === "GET /") return { status: 200, body: announcementOf(controlUrl, parts) };
   if (asked === "POST /control") return change(parts, await readJson(request));
   if (asked === "POST /reset") return reset(parts, await readJson(request));
   if (asked === "GET /health") return health(parts);
   return wrong(
     404,
-    "GET /, GET /ledger/<name>, POST /control, POST /stay/<name>, POST /spend/<name>, POST /reset, GET /health",
+    "GET /, GET /ledger/<name>, POST /control, POST /stay/<name>, POST /spend/<name>, POST /predict/<name>, POST /reply/<name>, POST /reset, GET /health",
   );
 };
 

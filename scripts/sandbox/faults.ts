@@ -6,7 +6,9 @@ import { type Draw, drawFor } from "./seeded.ts";
 /**
  * `refuse`: the vendor's own permanent no. `unavailable`: 503 with Retry-After, nothing done. `error`: 500, nothing
  * done. `error-after`: 500, but the work was done. `timeout`: the work is done, the answer comes after `lateMs` or
- * never. `lost-answer`: the work is done, the connection drops. `malformed`: the work is done, the body is broken.
+ * never. `lost-answer`: the work is done, the connection drops. `malformed`: the work is done, the body is broken. Of hotels alone
+ * `price-change`: the rooms are to be had, at `factor` times the rate that was told; `oversell`: the booking is confirmed, and
+ * `oversellAfterMs` later the hotel has no room for it and cancels it.
  */
 export const faultKinds = [
   "refuse",
@@ -16,6 +18,8 @@ export const faultKinds = [
   "timeout",
   "lost-answer",
   "malformed",
+  "price-change",
+  "oversell",
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -26,6 +30,7 @@ export const ScriptedFault = Type.Object(
     operation: Type.String({ minLength: 1, description: "As in the ledger, e.g. `book`; `*` for any." }),
     kind: Type.Enum([...faultKinds]),
     times: Type.Integer({ minimum: 1 }),
+    factor: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: "Of a `price-change`." })),
     match: Type.Optional(
       Type.String({ minLength: 1, description: "Only requests whose key or raw body contains this text." }),
     ),
@@ -33,6 +38,14 @@ export const ScriptedFault = Type.Object(
   { additionalProperties: false },
 );
 export type ScriptedFault = Static<typeof ScriptedFault>;
+
+const WebhookTarget = Type.Object(
+  {
+    url: Type.String({ pattern: "^https?://" }),
+    secret: Type.String({ minLength: 1, maxLength: 200 }),
+  },
+  { additionalProperties: false },
+);
 
 /** What `POST /control` takes for one vendor; what is absent stays as it is. */
 export const SettingsChange = Type.Partial(
@@ -45,9 +58,30 @@ export const SettingsChange = Type.Partial(
     timeoutRate: Rate,
     lostAnswerRate: Rate,
     malformedRate: Rate,
+    priceChangeRate: Rate,
+    priceFactor: Type.Number({ exclusiveMinimum: 0, description: "Of a `price-change` that names none." }),
+    oversellRate: Rate,
+    oversellAfterMs: Type.Integer({ minimum: 0, description: "From the booking to its cancellation." }),
     lateMs: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
     holdTtlMs: Type.Integer({ minimum: 1 }),
     ledgerPageSize: Type.Integer({ minimum: 1, maximum: 1000, description: "Entries of a `reconcile`." }),
+    duplicateRate: Type.Number({ minimum: 0, maximum: 1, description: "What it tells, told twice." }),
+    reorderRate: Type.Number({ minimum: 0, maximum: 1, description: "What it tells, the other way round." }),
+    streamKept: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      description: "Entries behind which a cursor is too old.",
+    }),
+    bounceRate: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Messages that are taken and come back.",
+    }),
+    webhooks: Type.Array(WebhookTarget, {
+      maxItems: 20,
+      description: "Where it tells what happens; outlives restarts and resets.",
+    }),
+    webhookDelayMs: Type.Integer({ minimum: 0, maximum: 600_000, description: "Before each webhook." }),
     failNext: Type.Array(ScriptedFault, { maxItems: 1000 }),
     seed: Type.String({ minLength: 1, maxLength: 100 }),
   }),
@@ -66,9 +100,19 @@ export const quietSettings = (seed: string, latencyMs: number): Settings => ({
   timeoutRate: 0,
   lostAnswerRate: 0,
   malformedRate: 0,
+  priceChangeRate: 0,
+  priceFactor: 1.25,
+  oversellRate: 0,
+  oversellAfterMs: 1_000,
   lateMs: null,
   holdTtlMs: 600_000,
   ledgerPageSize: 200,
+  duplicateRate: 0,
+  reorderRate: 0,
+  streamKept: 10_000,
+  bounceRate: 0,
+  webhooks: [],
+  webhookDelayMs: 100,
   failNext: [],
   seed,
 });
@@ -94,7 +138,10 @@ export interface Attempt {
 }
 
 /** Takes one use of the first scripted fault that matches out of `settings`. */
-const takeScripted = (settings: Settings, { operation, key, rawBody }: Attempt): FaultKind | undefined => {
+const takeScripted = (
+  settings: Settings,
+  { operation, key, rawBody }: Attempt,
+): Pick<ScriptedFault, "kind" | "factor"> | undefined => {
   const index = settings.failNext.findIndex(
     (fault) =>
       (fault.operation === "*" || fault.operation === operation) &&
@@ -104,7 +151,7 @@ const takeScripted = (settings: Settings, { operation, key, rawBody }: Attempt):
   if (fault === undefined) return undefined;
   const left = { ...fault, times: fault.times - 1 };
   settings.failNext = settings.failNext.toSpliced(index, 1, ...(left.times > 0 ? [left] : []));
-  return fault.kind;
+  return fault;
 };
 
 const drawnFault = (settings: Settings, draw: Draw): FaultKind | undefined => {
@@ -116,6 +163,8 @@ const drawnFault = (settings: Settings, draw: Draw): FaultKind | undefined => {
     [settings.timeoutRate, "timeout"],
     [settings.lostAnswerRate, "lost-answer"],
     [settings.malformedRate, "malformed"],
+    [settings.priceChangeRate, "price-change"],
+    [settings.oversellRate, "oversell"],
   ];
   let remaining = draw.unit();
   for (const [rate, kind] of rates) {
@@ -132,9 +181,10 @@ const drawnFault = (settings: Settings, draw: Draw): FaultKind | undefined => {
 export const faultFor = (
   settings: Settings,
   attempt: Attempt,
-): { fault: FaultKind | undefined; latencyMs: number } => {
+): { fault: FaultKind | undefined; factor: number; latencyMs: number } => {
   const draw = drawFor(settings.seed, attempt.vendor, attempt.operation, attempt.key, attempt.attempt);
   const latencyMs = settings.latencyMs + Math.round(draw.unit() * settings.jitterMs);
   const drawn = drawnFault(settings, draw);
-  return { fault: takeScripted(settings, attempt) ?? drawn, latencyMs };
+  const scripted = takeScripted(settings, attempt);
+  return { fault: scripted?.kind ?? drawn, factor: scripted?.factor ?? settings.priceFactor, latencyMs };
 };

@@ -1,7 +1,7 @@
 /** Owns what happens at a hotel's own desk, which no client asks for: guests arrive, leave, don't show up, or are turned away. */
 import { Ajv } from "ajv";
 import Type, { type Static } from "typebox";
-import type { Sale } from "./hotel-desk.ts";
+import type { Sale } from "./hotel-sale.ts";
 import type { Ledger } from "./ledger.ts";
 
 const Text = Type.String({ minLength: 1, maxLength: 200 });

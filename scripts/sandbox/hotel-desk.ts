@@ -1,8 +1,22 @@
 /** Owns what a hotel vendor does, whatever its dialect: search, hold, book, modify, cancel, find. Inventory is never oversold. */
 import { randomUUID } from "node:crypto";
+import { airport as airportKnown } from "../../schemas/airports.ts";
 import type { Coordinates } from "../../schemas/hotel.ts";
 import { changesOf } from "./changes.ts";
 import type { Settings } from "./faults.ts";
+import {
+  type BookRequest,
+  type CancellationStep,
+  dayMs,
+  feeAt,
+  type HoldRequest,
+  iso,
+  ladderOf,
+  nightsOf,
+  type Sale,
+  type SaleDetails,
+  type Stay,
+} from "./hotel-sale.ts";
 import {
   airportOfCode,
   distanceKm,
@@ -11,85 +25,21 @@ import {
   type RoomKind,
   roomsInNight,
 } from "./hotels.ts";
-import type { Entry, Ledger, NightUse } from "./ledger.ts";
-
-export interface Stay {
-  /** Local dates, `YYYY-MM-DD`; check-out exclusive. */
-  checkIn: string;
-  checkOut: string;
-}
+import type { Ledger, NightUse } from "./ledger.ts";
 
 /** One kind of room with what is left of it in the scarcest night of the stay. */
 export interface Vacancy {
   room: RoomKind;
   roomsLeft: number;
   accessibleLeft: number;
-  /** ISO 8601 UTC; undefined: cancelling always costs the first night. */
+  /** ISO 8601 UTC; undefined: cancelling always costs something. */
   freeCancellationUntil: string | undefined;
+  /** What cancelling one room costs. */
+  ladder: CancellationStep[];
 }
-
-export interface SaleDetails {
-  rateKey: string;
-  hotelCode: string;
-  hotelName: string;
-  rooms: number;
-  accessible: number;
-  checkIn: string;
-  checkOut: string;
-  nightlyRateMinor: number;
-  totalMinor: number;
-  currency: string;
-  freeCancellationUntil: string | null;
-  /** Of a hold. */
-  expiresAt?: string;
-  bookingId?: string;
-  /** Of a booking. */
-  holdId?: string;
-  confirmationNumber?: string;
-  leadGuest?: string;
-  guests?: number;
-  payment?: string;
-  cancellationFeeMinor?: number;
-  [other: string]: unknown;
-}
-export type Sale = Entry<SaleDetails>;
 
 export type DeskRefusal = "UNKNOWN" | "INVALID_STAY" | "SOLD_OUT" | "NOT_HELD" | "HOLD_EXPIRED" | "STAYED";
 export type DeskAnswer = { sale: Sale } | { refused: DeskRefusal };
-
-const nightsMax = 30;
-const dayMs = 86_400_000;
-
-/** Each night by the date of its evening; empty when the dates make no stay. */
-export const nightsOf = ({ checkIn, checkOut }: Stay): string[] => {
-  const first = Date.parse(`${checkIn}T00:00:00Z`);
-  const count = (Date.parse(`${checkOut}T00:00:00Z`) - first) / dayMs;
-  if (!Number.isInteger(count) || count < 1 || count > nightsMax) return [];
-  return Array.from({ length: count }, (_, night) =>
-    new Date(first + night * dayMs).toISOString().slice(0, 10),
-  );
-};
-
-const iso = (ms: number): string => new Date(ms).toISOString();
-
-export interface HoldRequest extends Stay {
-  reference: string;
-  idempotencyKey: string;
-  rateKey: string;
-  rooms: number;
-  accessible: number;
-  nowMs: number;
-}
-
-export interface BookRequest {
-  reference: string;
-  idempotencyKey: string;
-  holdId: string;
-  leadGuest: string;
-  guests: number;
-  payment: string;
-  nowMs: number;
-}
 
 export class HotelDesk {
   readonly #vendor: string;
@@ -97,11 +47,30 @@ export class HotelDesk {
   readonly #settings: () => Settings;
   /** Listings cost some hashing; they change with the seed alone. */
   readonly #listings = new Map<string, Listing[]>();
+  /** Bookings that their hotels will cancel, by id. */
+  readonly #oversold: Map<string, number>;
 
   constructor(vendor: string, ledger: Ledger, settings: () => Settings) {
     this.#vendor = vendor;
     this.#ledger = ledger;
     this.#settings = settings;
+    const sold = ledger.ofKind("booking") as Sale[];
+    this.#oversold = new Map(
+      sold.flatMap(({ id, details }) => (details.oversoldAt ? [[id, Date.parse(details.oversoldAt)]] : [])),
+    );
+  }
+
+  /** What hotels have found out by now. */
+  settle(nowMs: number): void {
+    for (const [id, atMs] of this.#oversold) {
+      if (atMs > nowMs) continue;
+      this.#oversold.delete(id);
+      const booking = this.#ledger.entry("booking", id) as Sale | undefined;
+      if (booking?.state !== "BOOKED") continue;
+      const details = { ...booking.details, cancellationFeeMinor: 0 };
+      this.#ledger.put({ ...booking, state: "CANCELLED", changedAt: iso(nowMs), details });
+      this.#ledger.releaseNights("booking", id);
+    }
   }
 
   #listingsAt(airport: string): Listing[] {
@@ -112,6 +81,31 @@ export class HotelDesk {
     const listings = listingsOf(seed, this.#vendor, airport);
     this.#listings.set(key, listings);
     return listings;
+  }
+
+  /** Undefined: this vendor doesn't sell it. */
+  listing(hotelCode: string): Listing | undefined {
+    return this.#listingsAt(airportOfCode(hotelCode)).find((one) => one.hotelCode === hotelCode);
+  }
+
+  /** Undefined: no such airport. */
+  placeOf(airport: string): Coordinates | undefined {
+    return airportKnown(airport);
+  }
+
+  listings(airport: string): readonly Listing[] {
+    return this.#listingsAt(airport);
+  }
+
+  /** Undefined: no such hold, or it is over or used. */
+  holding(holdId: string, nowMs: number): Sale | undefined {
+    const hold = this.#ledger.entry("hold", holdId) as Sale | undefined;
+    return hold?.state === "HELD" && Date.parse(hold.details.expiresAt!) > nowMs ? hold : undefined;
+  }
+
+  booking(bookingId: string, nowMs: number): Sale | undefined {
+    this.settle(nowMs);
+    return this.#ledger.entry("booking", bookingId) as Sale | undefined;
   }
 
   #find(rateKey: string): { listing: Listing; room: RoomKind } | undefined {
@@ -142,6 +136,7 @@ export class HotelDesk {
         roomsLeft: Math.max(0, Math.min(...left.map((night) => night.rooms))),
         accessibleLeft: Math.max(0, Math.min(...left.map((night) => night.accessible))),
         freeCancellationUntil: room.freeCancellation ? `${stay.checkIn}T16:00:00Z` : undefined,
+        ladder: ladderOf(stay, room.nightlyRateMinor, room.freeCancellation),
       };
     });
   }
@@ -179,6 +174,7 @@ export class HotelDesk {
       return { refused: "SOLD_OUT" };
     }
     const expiresAtMs = request.nowMs + this.#settings().holdTtlMs;
+    const nightlyRateMinor = Math.round(room.nightlyRateMinor * (request.priceFactor ?? 1));
     const hold: Sale = {
       kind: "hold",
       id: `H-${randomUUID()}`,
@@ -195,16 +191,29 @@ export class HotelDesk {
         accessible: request.accessible,
         checkIn: request.checkIn,
         checkOut: request.checkOut,
-        nightlyRateMinor: room.nightlyRateMinor,
-        totalMinor: room.nightlyRateMinor * request.rooms * nights.length,
+        nightlyRateMinor,
+        totalMinor: nightlyRateMinor * request.rooms * nights.length,
         currency: room.currency,
         freeCancellationUntil: vacancy!.freeCancellationUntil ?? null,
+        ladder: ladderOf(request, nightlyRateMinor * request.rooms, room.freeCancellation),
+        ...request.also,
         expiresAt: iso(expiresAtMs),
       },
     };
     this.#ledger.put(hold);
     this.#ledger.takeNights(hold, this.#nightUse(hold.details), expiresAtMs);
     return { sale: hold };
+  }
+
+  /** The client does not want it any more. One that is none, or is used or over, stays what it is. */
+  release(holdId: string, nowMs: number): DeskAnswer {
+    const hold = this.#ledger.entry("hold", holdId) as Sale | undefined;
+    if (hold === undefined) return { refused: "UNKNOWN" };
+    if (hold.state !== "HELD") return { sale: hold };
+    const released: Sale = { ...hold, state: "EXPIRED", changedAt: iso(nowMs) };
+    this.#ledger.put(released);
+    this.#ledger.releaseNights("hold", holdId);
+    return { sale: released };
   }
 
   #nightUse(details: SaleDetails): NightUse[] {
@@ -216,12 +225,15 @@ export class HotelDesk {
   book(request: BookRequest): DeskAnswer {
     const hold = this.#ledger.entry("hold", request.holdId) as Sale | undefined;
     if (hold === undefined) return { refused: "UNKNOWN" };
+    if (hold.state === "EXPIRED") return { refused: "HOLD_EXPIRED" };
     if (hold.state !== "HELD") return { refused: "NOT_HELD" };
     const { expiresAt, ...sold } = hold.details;
     if (Date.parse(expiresAt!) <= request.nowMs && !this.#stillFree(hold, request.nowMs)) {
       return { refused: "HOLD_EXPIRED" };
     }
-    const id = `B-${randomUUID()}`;
+    const id = request.id ?? `B-${randomUUID()}`;
+    const oversoldAtMs = request.nowMs + this.#settings().oversellAfterMs;
+    if (request.oversold) this.#oversold.set(id, oversoldAtMs);
     const booking: Sale = {
       kind: "booking",
       id,
@@ -237,6 +249,8 @@ export class HotelDesk {
         leadGuest: request.leadGuest,
         guests: request.guests,
         payment: request.payment,
+        ...request.also,
+        ...(request.oversold && { oversoldAt: iso(oversoldAtMs) }),
       },
     };
     this.#ledger.put(booking);
@@ -260,13 +274,14 @@ export class HotelDesk {
 
   /** Sets other dates, at the booking's own rate. Its own nights are free for it; those that come on top must be free. */
   modify(bookingId: string, stay: Stay, nowMs: number): DeskAnswer {
+    this.settle(nowMs);
     const booking = this.#ledger.entry("booking", bookingId) as Sale | undefined;
     const found = booking && this.#find(booking.details.rateKey);
     const nights = nightsOf(stay);
     if (booking === undefined || found === undefined) return { refused: "UNKNOWN" };
     if (booking.state !== "BOOKED" && booking.state !== "CHECKED_IN") return { refused: "STAYED" };
     if (nights.length === 0) return { refused: "INVALID_STAY" };
-    const { rooms, accessible, nightlyRateMinor } = booking.details;
+    const { rooms, accessible, nightlyRateMinor, freeCancellationUntil } = booking.details;
     const own = new Set(nightsOf(booking.details));
     const isFree = (night: string): boolean => {
       const next = iso(Date.parse(`${night}T00:00:00Z`) + dayMs).slice(0, 10);
@@ -279,7 +294,11 @@ export class HotelDesk {
     const modified: Sale = {
       ...booking,
       changedAt: iso(nowMs),
-      details: { ...booking.details, checkIn, checkOut, totalMinor },
+      details: {
+        ...booking.details,
+        ...{ checkIn, checkOut, totalMinor },
+        ladder: ladderOf(stay, nightlyRateMinor * rooms, freeCancellationUntil !== null),
+      },
     };
     this.#ledger.put(modified);
     this.#ledger.releaseNights("booking", bookingId);
@@ -289,35 +308,50 @@ export class HotelDesk {
 
   /** Cancelling twice answers the same: what is already cancelled stays so, with its fee. */
   cancel(bookingId: string, nowMs: number): DeskAnswer {
+    this.settle(nowMs);
     const booking = this.#ledger.entry("booking", bookingId) as Sale | undefined;
     if (booking === undefined) return { refused: "UNKNOWN" };
     if (booking.state === "CANCELLED") return { sale: booking };
     // Who has arrived, left or not come is charged.
     if (booking.state !== "BOOKED") return { refused: "STAYED" };
-    const { freeCancellationUntil, nightlyRateMinor, rooms } = booking.details;
-    const free = freeCancellationUntil !== null && nowMs <= Date.parse(freeCancellationUntil);
     const cancelled: Sale = {
       ...booking,
       state: "CANCELLED",
       changedAt: iso(nowMs),
-      details: { ...booking.details, cancellationFeeMinor: free ? 0 : nightlyRateMinor * rooms },
+      details: { ...booking.details, cancellationFeeMinor: feeAt(booking.details.ladder, nowMs) },
     };
     this.#ledger.put(cancelled);
     this.#ledger.releaseNights("booking", bookingId);
     return { sale: cancelled };
   }
 
+  /** @param room from 1. With its last room the booking is cancelled; until then it stands. */
+  cancelRoom(bookingId: string, room: number, nowMs: number): DeskAnswer {
+    const booking = this.booking(bookingId, nowMs);
+    if (booking === undefined) return { refused: "UNKNOWN" };
+    if (booking.state === "CANCELLED") return { sale: booking };
+    if (booking.state !== "BOOKED") return { refused: "STAYED" };
+    const before = (booking.details.cancelledRooms as number[] | undefined) ?? [];
+    const cancelledRooms = [...new Set([...before, room])];
+    const left: Sale = { ...booking, details: { ...booking.details, cancelledRooms } };
+    this.#ledger.put(left);
+    return cancelledRooms.length < booking.details.rooms ? { sale: left } : this.cancel(bookingId, nowMs);
+  }
+
   /** Bookings in the order of change; undefined for a cursor that is none of ours. */
   changes(from: {
     since?: string;
     cursor?: string;
+    nowMs: number;
   }): { sales: Sale[]; cursor: string | undefined } | undefined {
+    this.settle(from.nowMs);
     const changed = changesOf(this.#ledger, "booking", this.#settings(), from);
     return changed && { sales: changed.entries as Sale[], cursor: changed.cursor };
   }
 
   /** The booking made under the reference or from its hold, else the hold; one past its time reads EXPIRED. */
   find(reference: string, nowMs: number): Sale | undefined {
+    this.settle(nowMs);
     const [booking] = this.#ledger.byReference("booking", reference) as Sale[];
     if (booking !== undefined) return booking;
     const [hold] = this.#ledger.byReference("hold", reference) as Sale[];

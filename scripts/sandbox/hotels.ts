@@ -52,6 +52,14 @@ interface Hotel extends Omit<Listing, "hotelCode" | "rooms"> {
 
 export const hotelVendors = ["stayhub", "roomlink"] as const;
 
+/** They sell part of the same hotels; what the first two sell is the same with them and without. */
+const laterVendors: readonly string[] = ["hotelbeds", "rapid"];
+
+const sells = (seed: string, vendor: string, airport: string, { index, soldBy }: Hotel): boolean =>
+  laterVendors.includes(vendor)
+    ? drawFor(seed, "sells", vendor, airport, index).chance(index < 3 ? 1 : 0.6)
+    : soldBy.includes(vendor);
+
 const earthRadiusKm = 6371;
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 
@@ -222,7 +230,7 @@ export const listingsOf = (seed: string, vendor: string, airportCode: string): L
   const around = airportOf(airportCode);
   if (around === undefined) return [];
   return hotelsAround(seed, around)
-    .filter((hotel) => hotel.soldBy.includes(vendor))
+    .filter((hotel) => sells(seed, vendor, airportCode, hotel))
     .map((hotel) => {
       const draw = drawFor(seed, vendor, airportCode, hotel.index);
       const hotelCode = `${airportCode}${String(hotel.index + 1).padStart(3, "0")}`;
@@ -252,6 +260,16 @@ export const listingsOf = (seed: string, vendor: string, airportCode: string): L
 export const roomsInNight = (seed: string, vendor: string, room: RoomKind, night: string): number => {
   const others = drawFor(seed, vendor, room.rateKey, night).between(0, Math.floor(room.capacity * 0.4));
   return room.capacity - others;
+};
+
+/** Our hotel codes in figures, for vendors whose codes are numbers: both ways. */
+export const numberOfCode = (hotelCode: string): number =>
+  [...hotelCode.slice(0, 3)].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 65, 0) * 1000 +
+  Number(hotelCode.slice(3));
+export const codeOfNumber = (number: number): string => {
+  const place = Math.floor(number / 1000);
+  const letters = [Math.floor(place / 676) % 26, Math.floor(place / 26) % 26, place % 26];
+  return `${String.fromCharCode(...letters.map((letter) => letter + 65))}${String(number % 1000).padStart(3, "0")}`;
 };
 
 /** The airport inside a hotel code or rate key of ours. */

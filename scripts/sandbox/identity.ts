@@ -7,6 +7,10 @@ import { vendorNames } from "./vendors/index.ts";
 export interface Identity {
   seed: string;
   apiKeys: Record<string, string>;
+  /** Of every vendor; those whose dialect has a second one use it. */
+  apiSecrets: Record<string, string>;
+  /** Likewise: those that send webhooks sign with it. */
+  webhookSecrets: Record<string, string>;
 }
 
 const readKept = (file: string): Partial<Identity> => {
@@ -18,6 +22,15 @@ const readKept = (file: string): Partial<Identity> => {
   }
 };
 
+/** Those that are kept stay; a vendor that is new gets one. */
+const forEach = (kept: Record<string, string> | undefined, prefix: string): Record<string, string> =>
+  Object.fromEntries(
+    vendorNames.map((name) => [
+      name,
+      kept?.[name] ?? `${prefix}${name}_${randomBytes(18).toString("base64url")}`,
+    ]),
+  );
+
 /** Reads the folder's identity, or makes one; `seed` counts for a new folder only. Readable by its owner alone. */
 export const identityIn = (folder: string, seed: string): Identity => {
   mkdirSync(folder, { recursive: true });
@@ -25,12 +38,9 @@ export const identityIn = (folder: string, seed: string): Identity => {
   const kept = readKept(file);
   const identity: Identity = {
     seed: kept.seed ?? seed,
-    apiKeys: Object.fromEntries(
-      vendorNames.map((name) => [
-        name,
-        kept.apiKeys?.[name] ?? `${name}_${randomBytes(18).toString("base64url")}`,
-      ]),
-    ),
+    apiKeys: forEach(kept.apiKeys, ""),
+    apiSecrets: forEach(kept.apiSecrets, "secret_"),
+    webhookSecrets: forEach(kept.webhookSecrets, "whsec_"),
   };
   const text = `${JSON.stringify(identity, null, 2)}\n`;
   if (JSON.stringify(kept) === JSON.stringify(identity)) return identity;

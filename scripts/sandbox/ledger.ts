@@ -52,6 +52,10 @@ CREATE TABLE IF NOT EXISTS requests (
   at TEXT NOT NULL, operation TEXT NOT NULL, request_key TEXT NOT NULL, idempotency_key TEXT,
   fault TEXT, status INTEGER, repeated INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS requests_key ON requests (operation, request_key);
+CREATE TABLE IF NOT EXISTS tellings (
+  sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, event TEXT NOT NULL, target TEXT NOT NULL,
+  due_at INTEGER, attempts INTEGER NOT NULL DEFAULT 0, status INTEGER);
+CREATE INDEX IF NOT EXISTS tellings_due ON tellings (due_at) WHERE due_at IS NOT NULL;
 CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `;
 
@@ -78,6 +82,18 @@ export interface NightUse {
   night: string;
   rooms: number;
   accessible: number;
+}
+
+/** Something that the vendor tells a client by itself. */
+export interface Telling {
+  sequence: number;
+  id: string;
+  event: unknown;
+  target: unknown;
+  /** Epoch milliseconds; not sent before. */
+  dueMs: number;
+  /** So far. */
+  attempts: number;
 }
 
 export class Ledger {
@@ -139,6 +155,25 @@ export class Ledger {
     return { entries: page.map(entryOf), last };
   }
 
+  /** Of one kind in the order of their last change, those after a place, each with its own. */
+  placesAfter(kind: string, after: number, limit: number): { entry: Entry; place: number }[] {
+    return this.#db
+      .prepare(
+        `SELECT entries.*, changes.sequence FROM changes JOIN entries USING (kind, id)
+         WHERE kind = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
+      )
+      .all(kind, after, limit)
+      .map((row) => ({ entry: entryOf(row), place: Number(row.sequence) }));
+  }
+
+  /** The place after which the newest so many of one kind come; of 0 the last one's. 0: it has no more than these. */
+  placeBefore(kind: string, newest: number): number {
+    const row = this.#db
+      .prepare("SELECT sequence FROM changes WHERE kind = ? ORDER BY sequence DESC LIMIT 1 OFFSET ?")
+      .get(kind, newest);
+    return row === undefined ? 0 : Number(row.sequence);
+  }
+
   /** Of one kind, those whose reference begins so, in the order in which they were made. */
   byReferencePrefix(kind: string, prefix: string): Entry[] {
     const query = "SELECT * FROM entries WHERE kind = ? AND substr(reference, 1, ?) = ? ORDER BY rowid";
@@ -154,6 +189,17 @@ export class Ledger {
   byReference(kind: string, reference: string): Entry[] {
     const query = "SELECT * FROM entries WHERE reference = ? AND kind = ? ORDER BY rowid DESC";
     return this.#db.prepare(query).all(reference, kind).map(entryOf);
+  }
+
+  /** For vendors that know a booking by a reference shorter than ours, which stands in the place of the key. Oldest first. */
+  byKey(kind: string, idempotencyKey: string): Entry[] {
+    const query = "SELECT * FROM entries WHERE kind = ? AND idempotency_key = ? ORDER BY rowid";
+    return this.#db.prepare(query).all(kind, idempotencyKey).map(entryOf);
+  }
+
+  /** In the order in which they were made. */
+  ofKind(kind: string): Entry[] {
+    return this.#db.prepare("SELECT * FROM entries WHERE kind = ? ORDER BY rowid").all(kind).map(entryOf);
   }
 
   entries(): Entry[] {
@@ -255,6 +301,52 @@ export class Ledger {
       }));
   }
 
+  /** Notes what is to be told. */
+  tell({ id, event, target, dueMs }: Pick<Telling, "id" | "event" | "target" | "dueMs">): void {
+    this.#db
+      .prepare("INSERT INTO tellings (id, event, target, due_at) VALUES (?, ?, ?, ?)")
+      .run(id, JSON.stringify(event), JSON.stringify(target), Math.round(dueMs));
+  }
+
+  /** Those that nobody has taken yet, by when they are due. */
+  untold(limit: number): Telling[] {
+    return this.#db
+      .prepare("SELECT * FROM tellings WHERE due_at IS NOT NULL ORDER BY due_at, sequence LIMIT ?")
+      .all(limit)
+      .map((row) => ({
+        sequence: Number(row.sequence),
+        id: String(row.id),
+        event: JSON.parse(String(row.event)) as unknown,
+        target: JSON.parse(String(row.target)) as unknown,
+        dueMs: Number(row.due_at),
+        attempts: Number(row.attempts),
+      }));
+  }
+
+  /** @param dueMs when it is tried again; undefined: never, it was taken. @param status 0: no answer */
+  noteTelling(sequence: number, { status, dueMs }: { status: number; dueMs?: number }): void {
+    this.#db
+      .prepare("UPDATE tellings SET attempts = attempts + 1, status = ?, due_at = ? WHERE sequence = ?")
+      .run(status, dueMs ?? null, sequence);
+  }
+
+  /** In the order in which they were announced, the newest `limit`: with the last answer to each, null before there is one. */
+  tellings(
+    limit: number,
+  ): { id: string; event: unknown; attempts: number; status: number | null; isTaken: boolean }[] {
+    return this.#db
+      .prepare("SELECT * FROM tellings ORDER BY sequence DESC LIMIT ?")
+      .all(limit)
+      .map((row) => ({
+        id: String(row.id),
+        event: JSON.parse(String(row.event)) as unknown,
+        attempts: Number(row.attempts),
+        status: row.status === null ? null : Number(row.status),
+        isTaken: row.due_at === null,
+      }))
+      .reverse();
+  }
+
   /** A small named value that outlives restarts and resets. */
   note(name: string): string | undefined {
     const row = this.#db.prepare("SELECT value FROM notes WHERE name = ?").get(name);
@@ -268,7 +360,7 @@ export class Ledger {
   /** Forgets everything but the notes. */
   reset(): void {
     this.transaction(() => {
-      for (const table of ["entries", "changes", "nights", "answers", "requests"])
+      for (const table of ["entries", "changes", "nights", "answers", "requests", "tellings"])
         this.#db.exec(`DELETE FROM ${table}`);
     });
   }

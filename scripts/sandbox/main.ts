@@ -9,7 +9,7 @@ import { startControl } from "./control.ts";
 import { type Identity, identityIn } from "./identity.ts";
 import { type Announcement, announcementOf, remotePart } from "./remote-part.ts";
 import type { SandboxPart } from "./sandbox-part.ts";
-import { loadVendor, partNames } from "./vendors/index.ts";
+import { defaultParts, loadVendor, partNames } from "./vendors/index.ts";
 
 const help = `Simulated vendors and a partner's webhook receiver, over HTTP on loopback.
 
@@ -17,6 +17,7 @@ usage: node scripts/sandbox/main.ts --dir DIR [options]
 
   --dir DIR           where ledgers, API keys and the seed are kept (made when absent)
   --port N            of the control address; 0 (default): a free one. Vendors take free ports and keep them over restarts
+  --vendors NAME,…    which stand, each in a process of its own (default: ${defaultParts.join(", ")})
   --only NAME[,NAME]  only these, in this process: ${partNames.join(", ")}
   --seed TEXT         of all invented hotels and drawn faults, for a new DIR (default: stopover)
   --latency MS        before each answer (default: 50)
@@ -24,17 +25,18 @@ usage: node scripts/sandbox/main.ts --dir DIR [options]
   --help              this text
 
 On start it prints, each on a line of its own:
-  sandbox {"controlUrl":…,"vendors":[{"name","kind","baseUrl","apiKey"}],"receiverUrl":…}
+  sandbox {"controlUrl":…,"vendors":[{"name","kind","baseUrl","apiKey","apiSecret"?,"webhookSecret"?}],"receiverUrl":…}
   listening <controlUrl>
 
 Control address: GET / (the announcement again), GET /ledger/<name>, POST /control,
-POST /stay/<name>, POST /spend/<name>, POST /reset, GET /health.
+POST /stay/<name>, POST /spend/<name>, POST /predict/<name>, POST /reply/<name>, POST /reset, GET /health.
 Settings and faults are described in scripts/sandbox/README.md.
 `;
 
 interface Options {
   dir: string;
   port: number;
+  vendors: readonly string[];
   only: string[] | undefined;
   seed: string;
   latencyMs: number;
@@ -56,6 +58,7 @@ const parse = (args: string[]) => {
       options: {
         dir: { type: "string" },
         port: { type: "string", default: "0" },
+        vendors: { type: "string" },
         only: { type: "string" },
         seed: { type: "string", default: "stopover" },
         latency: { type: "string", default: "50" },
@@ -74,13 +77,16 @@ const readOptions = (args: string[]): Options | undefined => {
   if (values.help) return undefined;
   if (values.dir === undefined) throw new StartFailure("--dir is needed (see --help)");
   const only = values.only?.split(",");
-  const unknown = only?.find((name) => !partNames.includes(name));
-  if (unknown !== undefined) {
-    throw new StartFailure(`--only knows ${partNames.join(", ")}, not ${unknown}`);
+  const vendors = values.vendors?.split(",");
+  for (const [option, names] of Object.entries({ only, vendors })) {
+    const unknown = names?.find((name) => !partNames.includes(name));
+    if (unknown !== undefined)
+      throw new StartFailure(`--${option} knows ${partNames.join(", ")}, not ${unknown}`);
   }
   return {
     dir: resolve(values.dir),
     port: wholeNumber("port", values.port, 65_535),
+    vendors: vendors ?? defaultParts,
     only,
     seed: values.seed,
     latencyMs: wholeNumber("latency", values.latency, 60_000),
@@ -96,9 +102,10 @@ const partFor = async (name: string, options: Options, identity: Identity) => {
     return new Receiver(file);
   }
   const { VendorServer } = await import("./vendor-server.ts");
-  const apiKey = identity.apiKeys[name]!;
-  const { seed } = identity;
-  return new VendorServer(await loadVendor(name), { file, apiKey, seed, latencyMs: options.latencyMs });
+  const { seed, apiKeys, apiSecrets, webhookSecrets } = identity;
+  const [apiKey, apiSecret, webhookSecret] = [apiKeys[name]!, apiSecrets[name]!, webhookSecrets[name]!];
+  const keys = { apiKey, apiSecret, webhookSecret };
+  return new VendorServer(await loadVendor(name), { file, ...keys, seed, latencyMs: options.latencyMs });
 };
 
 const startHere = async (name: string, options: Options, identity: Identity): Promise<SandboxPart> => {
@@ -165,7 +172,7 @@ const run = async (options: Options): Promise<void> => {
   const identity = identityIn(options.dir, options.seed);
   const parts = await startParts(
     options.only?.map((name) => startHere(name, options, identity)) ??
-      partNames.map((name) => startApart(name, options, stopping)),
+      options.vendors.map((name) => startApart(name, options, stopping)),
     stopping,
   );
   const control = await startControl(parts, options.port);

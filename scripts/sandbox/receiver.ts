@@ -228,8 +228,16 @@ export class Receiver implements SandboxPart {
     return { secretsFor: Object.keys(secrets), failNext: this.#failNext, latencyMs: this.#latencyMs };
   }
 
+  async predict(): Promise<unknown> {
+    throw new TypeError("The receiver predicts nothing.");
+  }
+
   async spend(): Promise<unknown> {
     throw new TypeError("The receiver issues no cards.");
+  }
+
+  async reply(): Promise<unknown> {
+    throw new TypeError("The receiver carries no messages.");
   }
 
   async stay(): Promise<unknown> {

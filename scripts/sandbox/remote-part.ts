@@ -4,7 +4,15 @@ import type { SandboxPart } from "./sandbox-part.ts";
 /** What a sandbox process says of itself once it serves: in its ready line, and at `GET /` of its control address. */
 export interface Announcement {
   controlUrl: string;
-  vendors: { name: string; kind: string; baseUrl: string; apiKey: string }[];
+  vendors: {
+    name: string;
+    kind: string;
+    baseUrl: string;
+    apiKey: string;
+    apiSecret?: string;
+    webhookSecret?: string;
+    account?: Record<string, string>;
+  }[];
   /** Client ids are appended: `<receiverUrl>/<client id>`. Absent when this process has no receiver. */
   receiverUrl?: string;
 }
@@ -15,7 +23,12 @@ export const announcementOf = (controlUrl: string, parts: SandboxPart[]): Announ
     controlUrl,
     vendors: parts
       .filter((part) => part.kind !== "receiver")
-      .map(({ name, kind, baseUrl, apiKey }) => ({ name, kind, baseUrl, apiKey })),
+      .map(({ name, kind, baseUrl, apiKey, apiSecret, webhookSecret, account }) => ({
+        ...{ name, kind, baseUrl, apiKey },
+        ...(apiSecret !== undefined && { apiSecret }),
+        ...(webhookSecret !== undefined && { webhookSecret }),
+        ...(account !== undefined && { account }),
+      })),
     ...(receiver && { receiverUrl: receiver.baseUrl }),
   };
 };
@@ -53,6 +66,8 @@ export const remotePart = (announcement: Announcement, stop: () => Promise<void>
     },
     stay: (marking) => call("POST", `/stay/${own.name}`, marking),
     spend: (spending) => call("POST", `/spend/${own.name}`, spending),
+    predict: (prediction) => call("POST", `/predict/${own.name}`, prediction),
+    reply: (reply) => call("POST", `/reply/${own.name}`, reply),
     reset: async () => {
       await call("POST", "/reset");
     },

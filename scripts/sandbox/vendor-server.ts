@@ -2,48 +2,68 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { Ajv, type ValidateFunction } from "ajv";
-import addFormats from "ajv-formats";
 import type { TSchema } from "typebox";
+import { send, sendText } from "./answering.ts";
 import { type FaultKind, faultFor, quietSettings, readSettingsChange, type Settings } from "./faults.ts";
 import { Ledger } from "./ledger.ts";
 import { listenOnLoopback, readBody } from "./loopback-http.ts";
+import { bodyOf } from "./request-body.ts";
 import type { SandboxPart } from "./sandbox-part.ts";
+import { type CompiledRoute, compileRoute, whatIsWrong } from "./vendor-routes.ts";
+import { WebhookSender, type WordWebhook } from "./webhooks.ts";
 
 export interface VendorRequest<Body = unknown> {
   params: Record<string, string>;
   query: URLSearchParams;
   body: Body;
-  /** Empty for reads. */
+  /** Empty for reads, and where the dialect has none. */
   idempotencyKey: string;
+  /** Of a rate, times what was told before: other than 1 for a `price-change`. */
+  priceFactor: number;
+  /** An `oversell`: what is booked is not there. */
+  oversold: boolean;
   nowMs: number;
 }
 
 export interface VendorAnswer {
   status: number;
   body: unknown;
+  headers?: Record<string, string>;
 }
 
 export interface VendorRoute {
   /** The name in ledger and fault settings. */
   operation: string;
+  /** Where one address does several things; absent: `operation`. */
+  operationOf?(request: Pick<VendorRequest, "query" | "body">): string;
   method: string;
   /** `:name` stands for one path segment. */
   path: string;
-  /** Writes need an `Idempotency-Key`; their answers are kept under it. */
-  write: boolean;
+  /** Writes need an `Idempotency-Key`; their answers are kept under it. `unkeyed`: this dialect has no such keys. */
+  write: boolean | "unkeyed";
+  /** Where a hotel's prices change, or its rooms are sold twice; anywhere else these faults do nothing. */
+  shock?: "price-change" | "oversell";
   body?: TSchema;
+  /** Of a long poll: resolves once there is something to answer, or its time is over. @param signal nobody waits any more */
+  hold?(query: URLSearchParams, signal: AbortSignal): Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: the body's type follows from the route's own schema.
   handle(request: VendorRequest<any>): VendorAnswer;
 }
 
 /** How one vendor says what every vendor has to say. */
 export interface Dialect {
-  accepts(headers: IncomingHttpHeaders, apiKey: string): boolean;
+  accepts(headers: IncomingHttpHeaders, keys: { apiKey: string; apiSecret: string }, nowMs: number): boolean;
+  /** Clients sign with a second secret. */
+  hasSecret?: true;
   problem(
     kind: "unauthorized" | "not-found" | "invalid" | "key-reused" | "unavailable" | "failed",
     detail: string,
   ): VendorAnswer;
+  /**
+   * Stripe's idempotency: keys are the account's, not an operation's; failures are kept under them, too; and what is kept says so by a
+   * header. Absent: a key belongs to its operation, and what failed is tried anew.
+   */
+  keepsFailures?: true;
   /** The vendor's permanent no to this operation when a fault asks for one. */
   refusal(operation: string): VendorAnswer;
 }
@@ -52,11 +72,23 @@ export interface VendorDefinition {
   name: string;
   kind: string;
   dialect: Dialect;
-  routes(ledger: Ledger, settings: () => Settings): VendorRoute[];
+  /** What a client configures besides the keys, by the names of the service's dialect. */
+  account?: Record<string, string>;
+  routes(
+    ledger: Ledger,
+    settings: () => Settings,
+    keys: Pick<VendorOptions, "apiKey" | "apiSecret" | "webhookSecret">,
+  ): VendorRoute[];
   /** What a hotel's own desk does to bookings. @throws TypeError naming what is wrong with the marking */
   frontDesk?(ledger: Ledger, marking: unknown, nowMs: number): unknown;
   /** What happens to its cards elsewhere. @throws TypeError naming what is wrong with the spending */
-  till?(ledger: Ledger, spending: unknown, nowMs: number): unknown;
+  till?(ledger: Ledger, spending: unknown, nowMs: number, settings: Settings): unknown;
+  /** A reader answers a message, or writes by themselves. @throws TypeError naming what is wrong with the reply */
+  reply?(ledger: Ledger, reply: unknown, nowMs: number, settings: Settings): unknown;
+  /** How it words and signs what it announces (`webhooks.ts`); absent: it announces nothing. */
+  wordWebhook?: WordWebhook;
+  /** What is put in for it to tell. @throws TypeError naming what is wrong with it */
+  predictor?(ledger: Ledger, prediction: unknown, nowMs: number): unknown;
   /** Totals for the ledger, by what the vendor sells. */
   counts(ledger: Ledger): Record<string, number>;
 }
@@ -64,33 +96,32 @@ export interface VendorDefinition {
 export interface VendorOptions {
   file: string;
   apiKey: string;
+  apiSecret: string;
+  webhookSecret: string;
   seed: string;
   latencyMs: number;
 }
 
+type Shock = Pick<VendorRequest, "priceFactor" | "oversold">;
+type Call = Omit<VendorRequest, "nowMs" | keyof Shock>;
+
+const shockOf = (fault: FaultKind | undefined, factor: number): Shock => ({
+  priceFactor: fault === "price-change" ? factor : 1,
+  oversold: fault === "oversell",
+});
+
 const requestBytesMax = 256 * 1024;
 const neverMs = 2 ** 31 - 1;
-
-const ajv = new Ajv({ strict: true });
-// ajv-formats is CommonJS: its callable stands under `default` for the type checker alone.
-(addFormats as unknown as (instance: Ajv) => void)(ajv);
-
-interface CompiledRoute extends VendorRoute {
-  pattern: RegExp;
-  isBody: ValidateFunction | undefined;
-}
-
-const compileRoute = (route: VendorRoute): CompiledRoute => ({
-  ...route,
-  pattern: new RegExp(`^${route.path.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)")}$`),
-  isBody: route.body && ajv.compile(route.body),
-});
 
 /** One vendor: its server, its ledger and its settings. */
 export class VendorServer implements SandboxPart {
   readonly name: string;
   readonly kind: string;
   readonly apiKey: string;
+  readonly apiSecret: string | undefined;
+  readonly webhookSecret: string | undefined;
+  readonly account: Record<string, string> | undefined;
+  readonly #sender: WebhookSender | undefined;
   readonly #definition: VendorDefinition;
   readonly #options: VendorOptions;
   readonly #ledger: Ledger;
@@ -104,11 +135,18 @@ export class VendorServer implements SandboxPart {
     this.name = definition.name;
     this.kind = definition.kind;
     this.apiKey = options.apiKey;
+    this.apiSecret = definition.dialect.hasSecret && options.apiSecret;
+    this.webhookSecret = definition.wordWebhook && options.webhookSecret;
+    this.account = definition.account;
     this.#definition = definition;
     this.#options = options;
     this.#ledger = new Ledger(options.file);
-    this.#settings = quietSettings(this.#ledger.note("seed") ?? options.seed, options.latencyMs);
-    this.#routes = definition.routes(this.#ledger, () => this.#settings).map(compileRoute);
+    this.#settings = {
+      ...quietSettings(this.#ledger.note("seed") ?? options.seed, options.latencyMs),
+      webhooks: JSON.parse(this.#ledger.note("webhooks") ?? "[]") as Settings["webhooks"],
+    };
+    this.#sender = definition.wordWebhook && new WebhookSender(this.#ledger, definition.wordWebhook);
+    this.#routes = definition.routes(this.#ledger, () => this.#settings, options).map(compileRoute);
   }
 
   get baseUrl(): string {
@@ -128,6 +166,7 @@ export class VendorServer implements SandboxPart {
     this.#ledger.setNote("port", String(port));
     this.#url = url;
     this.#close = close;
+    this.#sender?.wake();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -136,16 +175,16 @@ export class VendorServer implements SandboxPart {
     const route = this.#routes.find((one) => one.method === request.method && one.pattern.test(url.pathname));
     const rawBody = await readBody(request, requestBytesMax);
     if (rawBody === undefined) return send(response, dialect.problem("invalid", "The body is too large."));
-    if (!dialect.accepts(request.headers, this.apiKey)) {
+    if (!dialect.accepts(request.headers, this.#options, Date.now())) {
       return send(response, dialect.problem("unauthorized", "Unknown API key."));
     }
     if (route === undefined) return send(response, dialect.problem("not-found", "No such route."));
     const key = String(request.headers["idempotency-key"] ?? "");
-    const body = parseJson(rawBody);
+    const body = bodyOf(rawBody, request.headers["content-type"]);
     const wrong = whatIsWrong(route, body, key);
     if (wrong !== undefined) return send(response, dialect.problem("invalid", wrong));
     const params = { ...route.pattern.exec(url.pathname)?.groups };
-    const call = { params, query: url.searchParams, body, idempotencyKey: route.write ? key : "" };
+    const call = { params, query: url.searchParams, body, idempotencyKey: route.write === true ? key : "" };
     await this.#work(route, url, rawBody, call, response);
   }
 
@@ -153,7 +192,7 @@ export class VendorServer implements SandboxPart {
     route: CompiledRoute,
     url: URL,
     rawBody: string,
-    call: Omit<VendorRequest, "nowMs">,
+    call: Call,
     response: ServerResponse,
   ): Promise<void> {
     const { dialect, name: vendor } = this.#definition;
@@ -162,58 +201,79 @@ export class VendorServer implements SandboxPart {
       .digest("hex");
     const requestKey = call.idempotencyKey || fingerprint;
     const arrivedAt = new Date().toISOString();
-    const opened = this.#ledger.openRequest(
-      arrivedAt,
-      route.operation,
-      requestKey,
-      call.idempotencyKey || null,
-    );
-    const { fault, latencyMs } = faultFor(this.#settings, {
+    const operation = route.operationOf?.(call) ?? route.operation;
+    const opened = this.#ledger.openRequest(arrivedAt, operation, requestKey, call.idempotencyKey || null);
+    const {
+      fault: possible,
+      factor,
+      latencyMs,
+    } = faultFor(this.#settings, {
       vendor,
-      operation: route.operation,
+      operation,
       key: requestKey,
       attempt: opened.attempt,
       rawBody,
     });
+    const isShock = possible === "price-change" || possible === "oversell";
+    const fault = isShock && route.shock !== possible ? undefined : possible;
     await delay(latencyMs, undefined, { signal: this.#stopping.signal });
     const undone = { unavailable: "unavailable", error: "failed" } as const;
+    if (route.hold !== undefined && (fault === undefined || fault === "malformed")) {
+      const gone = new AbortController();
+      response.once("close", () => gone.abort());
+      const signal = AbortSignal.any([gone.signal, this.#stopping.signal]);
+      await route.hold(call.query, signal);
+    }
+    const isKeptFailure = dialect.keepsFailures && route.write === true && fault === "error";
     const { answer, repeated } =
-      fault === "unavailable" || fault === "error"
+      fault === "unavailable" || (fault === "error" && !isKeptFailure)
         ? { answer: dialect.problem(undone[fault], "Nothing was done."), repeated: false }
-        : this.#answer(route, call, fingerprint, fault);
+        : this.#answer(route, { ...call, ...shockOf(fault, factor) }, fingerprint, fault);
     const lost = fault === "lost-answer" || (fault === "timeout" && this.#settings.lateMs === null);
     this.#ledger.closeRequest(opened.request, {
       fault: fault ?? null,
       status: lost ? null : answer.status,
       repeated,
     });
+    if (route.write) this.#sender?.wake();
     await this.#deliver(response, answer, fault);
   }
 
   /** The work and the kept answer are one transaction: a key is never used up without its work, nor the reverse. */
   #answer(
     route: CompiledRoute,
-    call: Omit<VendorRequest, "nowMs">,
+    call: Call & Shock,
     fingerprint: string,
     fault: FaultKind | undefined,
   ): { answer: VendorAnswer; repeated: boolean } {
     const { dialect } = this.#definition;
     if (!route.write) return { answer: route.handle({ ...call, nowMs: Date.now() }), repeated: false };
+    const failed = dialect.problem("failed", "An unexpected error occurred.");
+    const work = (): VendorAnswer => {
+      if (fault === "error") return failed;
+      return fault === "refuse"
+        ? dialect.refusal(route.operation)
+        : route.handle({ ...call, nowMs: Date.now() });
+    };
+    if (route.write === "unkeyed") return { answer: this.#ledger.transaction(work), repeated: false };
     return this.#ledger.transaction(() => {
-      const kept = this.#ledger.keptAnswer(route.operation, call.idempotencyKey);
+      const owner = dialect.keepsFailures ? "account" : route.operation;
+      const kept = this.#ledger.keptAnswer(owner, call.idempotencyKey);
       if (kept !== undefined && kept.fingerprint !== fingerprint) {
         const detail = "This idempotency key was used for another request.";
         return { answer: dialect.problem("key-reused", detail), repeated: false };
       }
       if (kept !== undefined) {
-        return { answer: { status: kept.status, body: JSON.parse(kept.body) as unknown }, repeated: true };
+        const headers = dialect.keepsFailures && { headers: { "Idempotent-Replayed": "true" } };
+        const body = JSON.parse(kept.body) as unknown;
+        return { answer: { status: kept.status, body, ...headers }, repeated: true };
       }
-      const answer =
-        fault === "refuse" ? dialect.refusal(route.operation) : route.handle({ ...call, nowMs: Date.now() });
-      this.#ledger.keepAnswer(route.operation, call.idempotencyKey, {
+      const answer = work();
+      const { status, body } = dialect.keepsFailures && fault === "error-after" ? failed : answer;
+      this.#ledger.keepAnswer(owner, call.idempotencyKey, {
         fingerprint,
-        status: answer.status,
-        body: JSON.stringify(answer.body),
+        status,
+        body: JSON.stringify(body),
       });
       return { answer, repeated: false };
     });
@@ -230,7 +290,9 @@ export class VendorServer implements SandboxPart {
         response.destroy();
         return;
       case "malformed": {
-        const text = JSON.stringify(answer.body);
+        const text = JSON.stringify(answer.body) as string | undefined;
+        // What has no body can't have a broken one.
+        if (text === undefined) return void response.destroy();
         sendText(response, answer.status, text.slice(0, Math.max(1, Math.floor(text.length / 2))));
         return;
       }
@@ -258,6 +320,7 @@ export class VendorServer implements SandboxPart {
       requestCounts: this.#ledger.requestCounts(),
       entries: this.#ledger.entries(),
       requests: this.#ledger.requests(1000),
+      ...(this.#sender && { webhooks: this.#ledger.tellings(1000) }),
     };
   }
 
@@ -265,7 +328,9 @@ export class VendorServer implements SandboxPart {
     const checked = readSettingsChange(change);
     this.#settings = { ...this.#settings, ...checked };
     if (checked.seed !== undefined) this.#ledger.setNote("seed", checked.seed);
-    return this.#settings;
+    if (checked.webhooks !== undefined) this.#ledger.setNote("webhooks", JSON.stringify(checked.webhooks));
+    // Secrets are never answered back.
+    return { ...this.#settings, webhooks: this.#settings.webhooks.map(({ url }) => ({ url })) };
   }
 
   async stay(marking: unknown): Promise<unknown> {
@@ -277,12 +342,29 @@ export class VendorServer implements SandboxPart {
   async spend(spending: unknown): Promise<unknown> {
     const { till } = this.#definition;
     if (till === undefined) throw new TypeError(`${this.name} issues no cards.`);
-    return till(this.#ledger, spending, Date.now());
+    const spent = till(this.#ledger, spending, Date.now(), this.#settings);
+    this.#sender?.wake();
+    return spent;
+  }
+
+  async reply(reply: unknown): Promise<unknown> {
+    const { reply: read } = this.#definition;
+    if (read === undefined) throw new TypeError(`${this.name} carries no messages.`);
+    const told = read(this.#ledger, reply, Date.now(), this.#settings);
+    this.#sender?.wake();
+    return told;
+  }
+
+  async predict(prediction: unknown): Promise<unknown> {
+    const { predictor } = this.#definition;
+    if (predictor === undefined) throw new TypeError(`${this.name} predicts nothing.`);
+    return predictor(this.#ledger, prediction, Date.now());
   }
 
   async reset(): Promise<void> {
     this.#ledger.reset();
-    this.#settings = quietSettings(this.#settings.seed, this.#options.latencyMs);
+    const { seed, webhooks } = this.#settings;
+    this.#settings = { ...quietSettings(seed, this.#options.latencyMs), webhooks };
   }
 
   async healthy(): Promise<boolean> {
@@ -292,31 +374,7 @@ export class VendorServer implements SandboxPart {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#close();
+    await this.#sender?.stop();
     this.#ledger.close();
   }
 }
-
-const parseJson = (text: string): unknown => {
-  try {
-    return text === "" ? undefined : JSON.parse(text);
-  } catch {
-    // Undefined fails every body schema, which is how the caller hears of it.
-    return undefined;
-  }
-};
-
-const whatIsWrong = (route: CompiledRoute, body: unknown, key: string): string | undefined => {
-  if (route.write && !/^[\x21-\x7e]{1,255}$/.test(key)) return "An Idempotency-Key header is needed.";
-  if (route.isBody === undefined || route.isBody(body)) return undefined;
-  const [first] = route.isBody.errors ?? [];
-  return `${first?.instancePath || "/"} ${first?.message}`;
-};
-
-const sendText = (response: ServerResponse, status: number, text: string): void => {
-  const headers: Record<string, string> = { "Content-Type": "application/json" };
-  if (status === 503 || status === 429) headers["Retry-After"] = "1";
-  response.writeHead(status, headers).end(text);
-};
-
-const send = (response: ServerResponse, { status, body }: VendorAnswer): void =>
-  sendText(response, status, JSON.stringify(body));

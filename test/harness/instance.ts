@@ -16,7 +16,7 @@ import {
   putVendors,
   type SandboxVendor,
 } from "../../scripts/demonstration/provision.ts";
-import { partNames } from "../../scripts/sandbox/vendors/index.ts";
+import { defaultParts } from "../../scripts/sandbox/vendors/index.ts";
 import {
   developmentInstance,
   type Instance,
@@ -78,6 +78,8 @@ export interface Ledger {
     status: number | null;
     repeated: boolean;
   }[];
+  /** What it has told by webhooks, each with the last answer to it; of vendors that send some. */
+  webhooks?: { id: string; attempts: number; status: number | null; isTaken: boolean }[];
 }
 
 export interface TestInstance {
@@ -96,6 +98,8 @@ export interface TestInstance {
   readonly issuer: ControlledScript | undefined;
   /** XN and QZ, as the demo has them. */
   readonly airlines: readonly [DemoAirline, DemoAirline];
+  /** Of the sandbox, as both airlines have them: with the secrets of their webhooks, which are sent nowhere until `control` says so. */
+  readonly vendors: readonly SandboxVendor[];
   /** The tests' own connections. */
   readonly streams: Streams;
   readonly documents: Documents;
@@ -114,12 +118,14 @@ export interface TestInstance {
   push(airline: DemoAirline, body: DisruptionPushBody): Promise<{ caseUrn: string; subCaseCount: number }>;
   /** One more service process, e.g. of another role. */
   startService(settings?: Record<string, string>): Promise<ServiceProcess>;
-  /** What a vendor or the receiver has sold, sent or received. */
+  /** What a vendor or the receiver has sold, sent, received or told. */
   ledger(name: string): Promise<Ledger>;
   /** Settings of the sandbox: `{ "<name>" or "*": … }` (scripts/sandbox/README.md). */
   control(settings: Record<string, unknown>): Promise<void>;
   /** What happens at the desk of a hotel vendor's guests (scripts/sandbox/README.md). */
   desk(vendor: string, told: Record<string, string>): Promise<void>;
+  /** A reader answers, or writes by themselves: `POST /reply/<vendor>` of the sandbox. */
+  reply(vendor: string, told: Record<string, string>): Promise<void>;
   /** Uses a card of a payment vendor's: `POST /spend/<vendor>` of the sandbox. */
   spend(vendor: string, spending: Record<string, string | number>): Promise<{ authorization: string }>;
 }
@@ -172,7 +178,7 @@ export async function startInstance(t: Scope, options: InstanceOptions = {}): Pr
     sandbox,
     issuer,
   };
-  return { ...made, airlines, ...parts, ...surface, startService };
+  return { ...made, airlines, vendors: announced.vendors, ...parts, ...surface, startService };
 }
 
 /** A gateway of its own hears of the actors' processes moments after they are ready. */
@@ -190,7 +196,7 @@ const startSandbox = (t: Scope): Promise<ControlledScript> =>
     // All in one process: six start several times as slowly, and no test takes one away alone.
     args: (port, folder) => [
       ...["--dir", `${folder}/sandbox`, "--port", String(port ?? 0)],
-      ...["--only", partNames.join(",")],
+      ...["--only", defaultParts.join(",")],
     ],
     readyLine: /^listening (http:\S+)/,
   });
@@ -297,6 +303,9 @@ const surfaceOf = (instance: Instance, dataDir: string, controlUrl: string | und
     /** Uses a card of a payment vendor's. */
     spend: async (vendor: string, spending: Record<string, string | number>) =>
       (await sandbox(`/spend/${vendor}`, spending)) as { authorization: string },
+    reply: async (vendor: string, told: Record<string, string>) => {
+      await sandbox(`/reply/${vendor}`, told);
+    },
     /** Without a sandbox there are no vendors, and webhooks go where nobody listens. */
     announced: async () =>
       (controlUrl === undefined

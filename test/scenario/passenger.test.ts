@@ -13,8 +13,11 @@ import type { MyTransportView } from "../../schemas/transport.ts";
 import type { CardRevealView, WalletView } from "../../schemas/wallet.ts";
 import { demoPolicies } from "../../scripts/demonstration/provision.ts";
 import { type Call, startClients } from "../harness/clients.ts";
+import { takesLong } from "../harness/patience.ts";
 import { type Guest, guestOf, own, strand } from "./passenger-guests.ts";
+import { toldByVendors } from "./told-by-vendors.ts";
 
+takesLong(t);
 const night = await startClients(t, { settings: { LOG_LEVEL: "trace", RECONCILE_INTERVAL_MS: "500" } });
 const [xn, qz] = night.airlines;
 const { events } = night;
@@ -375,6 +378,10 @@ t.test("an attacker changes nobody else's, and gets nobody's kept answer", async
     ({ after }) => (after as { problem?: string }).problem === "OTHER",
   );
   t.equal(last?.entityUrn, `urn:sub-case:${alpha.subCaseId}`, "what the attacker has reported is their own");
+});
+
+t.test("what vendors tell by themselves, twice and out of order, signed and forged", async (t) => {
+  secrets.push(...(await toldByVendors(t, night)));
 });
 
 t.test("nothing secret in a log line", async (t) => {

@@ -1,5 +1,5 @@
 // Reconciliation with hotel vendors: what their desks report reaches the groups' sub-cases, once, from a position that outlives
-// failures, lost pages and processes. The sub-case itself is not here: its commands are read from their stream.
+// failures, lost pages and processes; and feeds of flight data are heard by the same rules. The sub-case itself is not here: its commands are read from their stream.
 import type { Document } from "mongodb";
 import t from "tap";
 import { identityActor } from "../../actors/identity/service.ts";
@@ -12,6 +12,7 @@ import type { StayReport } from "../../schemas/vendor-call.ts";
 import { bookRoom, context as call, startSandbox } from "../contract/vendors/sandbox.ts";
 import { startActorsUnderTest, watch } from "../harness/actors.ts";
 import { eventually } from "../harness/patience.ts";
+import { listensToFeeds } from "./feed-listening.ts";
 
 const it = await startActorsUnderTest(t, [identityActor, vendorAdapterActor]);
 const { context, advance, send } = it;
@@ -221,3 +222,5 @@ t.test("a vendor whose clock is ahead keeps being heard", async (t) => {
   t.ok(new Date(vendor.asked[1]?.since ?? "") <= context.clock.now(), "asked from a time that has been");
   t.strictSame(await vendor.told(), ["ahead-1", "ahead-2"]);
 });
+
+t.test("listening to flight-data vendors", (t) => listensToFeeds(t, it));

@@ -4,12 +4,15 @@ import type { Document } from "mongodb";
 import t from "tap";
 import type { ContractState } from "../../actors/contract/state.ts";
 import type { PassengerInput } from "../../schemas/passenger.ts";
+import { webhookBytesMax } from "../../schemas/vendor-webhook.ts";
 import { expectStatus } from "../../scripts/demonstration/http.ts";
 import { jfkBlock } from "../../scripts/soaking/block.ts";
 import { smallFlight, startInstance } from "../harness/instance.ts";
+import { eventually } from "../harness/patience.ts";
+import { signedWebhook } from "../harness/vendor-webhook.ts";
 
 const others =
-  "actors=identity,audit,policy,contract,wave,review,transport,message,webhook,vendor-adapter,metrics,agent";
+  "actors=identity,audit,policy,contract,wave,review,transport,message,webhook,vendor-adapter,metrics,agent,flight";
 const night = await startInstance(t, {
   sandbox: false,
   services: [{ ROLE: "gateway" }, { ROLE: "actors=case,sub-case" }, { ROLE: others }],
@@ -57,4 +60,27 @@ t.test("a push of over a megabyte is handed to the actors in pieces", async (t) 
   t.equal(subCaseCount, groups);
   const [opened] = await night.events.untilCount("case.opened", 1, { caseUrn });
   t.equal(opened?.data.subCaseCount, groups, "every group is owned");
+});
+
+t.test("a vendor's webhook as large as it may be is handed on", async (t) => {
+  const [vendor, webhookSecret] = ["cards", "whsec_of_split_roles"];
+  const account = { name: vendor, dialect: "cardworks", baseUrl: "http://127.0.0.1:9", apiKey: "key" };
+  await night.client.command("vendor-adapter.put-vendor", {
+    ...{ tenant: "QZ", data: { ...account, webhookSecret } },
+  });
+  const event = { id: "evt", type: "card.created", data: "" };
+  const room = webhookBytesMax - Buffer.byteLength(JSON.stringify(event));
+  // In its worst form for a message: what JSON would have to escape.
+  const { raw, headers } = signedWebhook(vendor, webhookSecret, {
+    ...{ ...event, data: '"'.repeat(Math.floor(room / 2)) },
+  });
+  const post = async (body: string) => {
+    const url = `${night.instance.baseUrl}/v1/webhooks/vendors/${vendor}`;
+    return (await fetch(url, { method: "POST", headers, body })).status;
+  };
+  await eventually("the secret is known everywhere", async () => {
+    const status = await post(raw);
+    return status === 204 ? undefined : status;
+  });
+  t.equal(await post(raw.replace("evt", "evu")), 401, "another one");
 });

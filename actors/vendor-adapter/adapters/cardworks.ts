@@ -18,6 +18,7 @@ import type {
   Refused,
   WriteOutcome,
 } from "../ports.ts";
+import { merchantName } from "./merchant-name.ts";
 
 const CardAnswer = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 200 }),
@@ -48,7 +49,7 @@ const kindOfType = {
 } as const;
 const Seconds = Type.Integer({ minimum: 0, maximum: 253_402_300_799 });
 /** One odd transaction must not stop the page: what it is, of how much and whose is looked at one by one (`transactionOf`). */
-const TransactionAnswer = Type.Object({
+export const TransactionAnswer = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 200 }),
   type: Type.String(),
   card: Type.String({ minLength: 1, maxLength: 200 }),
@@ -129,20 +130,18 @@ const from = ({ since, cursor }: LedgerRequest, name: string): URLSearchParams =
     ...(cursor !== undefined && { starting_after: cursor }),
   });
 
-const merchantCharactersMax = 100;
-
 const isoOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
 
 const referenceCharactersMax = 500;
 
 /** Of a type that nobody knows, of nothing, or of a card that nobody here has named: only when it was noted. */
-const transactionOf = (answer: Static<typeof TransactionAnswer>): CardTransactionEntry => {
+export const transactionOf = (answer: Static<typeof TransactionAnswer>): CardTransactionEntry => {
   const changedAt = isoOf(answer.created);
   const kind = wordFor(answer.type, kindOfType);
   const reference = answer.external_id ?? "";
   const isNamed = reference !== "" && reference.length <= referenceCharactersMax;
   if (kind === undefined || answer.amount.value === 0 || !isNamed) return { changedAt };
-  const merchant = (answer.merchant_name ?? "").replace(/[\p{C}\s]+/gu, " ").trim();
+  const merchant = merchantName(answer.merchant_name);
   const transaction = {
     eventId: answer.id,
     reference,
@@ -151,7 +150,7 @@ const transactionOf = (answer: Static<typeof TransactionAnswer>): CardTransactio
     kind,
     amount: { amountMinor: answer.amount.value, currency: answer.amount.currency },
     ...(answer.partial && { isPartial: true as const }),
-    ...(merchant !== "" && { merchant: [...merchant].slice(0, merchantCharactersMax).join("") }),
+    ...(merchant !== undefined && { merchant }),
     at: isoOf(answer.occurred),
   };
   return { changedAt, transaction };

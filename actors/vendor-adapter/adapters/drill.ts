@@ -191,15 +191,18 @@ const message: MessagePort = {
   lookup: nothingKept,
 };
 
+/** Flight data is heard, and nobody asks a drill for it. */
+type CalledKind = Exclude<VendorKind, "flight">;
+
 /** One of each kind, under one name: a drill's calls have one consumer. */
 const instances = {
   hotel: { name: drillVendor, kind: "hotel", port: hotel },
   payment: { name: drillVendor, kind: "payment", port: payment },
   transport: { name: drillVendor, kind: "transport", port: transport },
   message: { name: drillVendor, kind: "message", port: message },
-} as const satisfies { [Kind in VendorKind]: Extract<Instance, { kind: Kind }> };
+} as const satisfies { [Kind in CalledKind]: Extract<Instance, { kind: Kind }> };
 
-const kindOf: Readonly<Record<VendorVerb, VendorKind>> = {
+const kindOf: Readonly<Record<VendorVerb, CalledKind>> = {
   hold: "hotel",
   book: "hotel",
   modify: "hotel",

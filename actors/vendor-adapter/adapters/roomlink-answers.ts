@@ -59,6 +59,7 @@ const Change = Type.Object({
   phase: Type.Enum(phases),
   modifiedEpoch: EpochSeconds,
 });
+const Penalty = Type.Object({ untilEpoch: Type.Optional(EpochSeconds), penalty: Amount });
 const Reservation = Type.Object({
   phase: Type.Enum(["OPTION", "OPTION_LAPSED", ...phases]),
   optionId: Text,
@@ -67,6 +68,7 @@ const Reservation = Type.Object({
   hotelConfirmation: Type.Optional(Text),
   total: Amount,
   penaltyFreeUntilEpoch: Type.Optional(EpochSeconds),
+  penalties: Type.Optional(Type.Array(Penalty)),
   stay: Type.Optional(Type.Object({ arrival: Text, departure: Text })),
   cancelledEpoch: Type.Optional(EpochSeconds),
   penalty: Type.Optional(Amount),
@@ -163,7 +165,12 @@ export const bookingOf = (answer: Reservation): Booking | undefined => {
   const until = freeUntil(answer.penaltyFreeUntilEpoch);
   const dates = answer.stay;
   const stay = dates !== undefined && { stay: { checkIn: dates.arrival, checkOut: dates.departure } };
-  return { bookingId, confirmationNumber, total: money(answer.total), ...until, ...stay };
+  const cancellation = (answer.penalties ?? []).map(({ untilEpoch, penalty }) => ({
+    ...(untilEpoch !== undefined && { until: instant(untilEpoch) }),
+    price: money(penalty),
+  }));
+  const told = cancellation.length > 0 && { cancellation };
+  return { bookingId, confirmationNumber, total: money(answer.total), ...until, ...told, ...stay };
 };
 
 export const cancellationOf = ({ cancelledEpoch, penalty }: Reservation): BookingCancellation | undefined =>

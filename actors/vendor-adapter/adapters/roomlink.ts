@@ -109,6 +109,14 @@ export class RoomLink implements HotelPort {
     return writeOutcome(await this.#write("POST", "/api/options", body, request.reference, context), holdOf);
   }
 
+  async release(
+    { reference, holdId }: { reference: string; holdId: string },
+    context: CallContext,
+  ): Promise<WriteOutcome<object>> {
+    const path = `/api/options/${encodeURIComponent(holdId)}/release`;
+    return writeOutcome(await this.#write("POST", path, undefined, reference, context), () => ({}));
+  }
+
   async book(request: BookRequest, context: CallContext): Promise<WriteOutcome<Booking>> {
     const { payment, reference } = request;
     const body = {

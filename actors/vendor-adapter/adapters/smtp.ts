@@ -8,7 +8,7 @@ import { LRUCache } from "lru-cache";
 import MailComposer from "nodemailer/lib/mail-composer";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { LimitFunction } from "p-limit";
-import { masked } from "../masking.ts";
+import { masked } from "../../runtime/masking.ts";
 import type {
   CallContext,
   LookupOutcome,

@@ -1,5 +1,6 @@
 /** Owns what StayHub's answers look like, and what they say in our words: snake_case, decimal amounts as text, numbered facilities. */
 import Type, { type Static } from "typebox";
+import type { CancellationStep } from "../../../schemas/cancellation.ts";
 import { minorFromDecimal } from "../../../schemas/currency.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { Amenity, Money, PaymentMethod } from "../../../schemas/vocabulary.ts";
@@ -62,6 +63,8 @@ const stateOfStatus = {
 type Status = keyof typeof stateOfStatus;
 const Status = Type.Enum(Object.keys(stateOfStatus) as Status[]);
 
+const Step = Type.Object({ until: orNull(Instant), amount: Decimal });
+
 const BookingAnswer = Type.Object({
   booking_no: Text,
   confirmation: Text,
@@ -69,6 +72,7 @@ const BookingAnswer = Type.Object({
   total_amount: Decimal,
   currency: Currency,
   cancel_free_until: orNull(Instant),
+  cancellation: Type.Optional(Type.Array(Step)),
   check_in: Type.Optional(Text),
   check_out: Type.Optional(Text),
   cancelled_at: Type.Optional(Instant),
@@ -174,13 +178,28 @@ export const holdOf = (answer: Static<typeof HoldAnswer>): Hold | undefined => {
   return total && { holdId: answer.hold_id, expiresAt: answer.expires_at, total };
 };
 
+/** Undefined: one of its amounts is impossible. */
+const ladderOf = (
+  steps: readonly Static<typeof Step>[],
+  currency: string,
+): CancellationStep[] | undefined => {
+  const ladder = steps.flatMap(({ until, amount }) => {
+    const price = money(amount, currency);
+    return price === undefined ? [] : [{ ...(until !== null && { until }), price }];
+  });
+  return ladder.length < steps.length ? undefined : ladder;
+};
+
 export const bookingOf = (answer: Static<typeof BookingAnswer>): Booking | undefined => {
   const total = money(answer.total_amount, answer.currency);
   const until = answer.cancel_free_until !== null && { freeCancellationUntil: answer.cancel_free_until };
   const { check_in: checkIn, check_out: checkOut } = answer;
   const stay = checkIn !== undefined && checkOut !== undefined && { stay: { checkIn, checkOut } };
   const { booking_no: bookingId, confirmation: confirmationNumber } = answer;
-  return total && { bookingId, confirmationNumber, total, ...until, ...stay };
+  const cancellation = ladderOf(answer.cancellation ?? [], answer.currency);
+  if (total === undefined || cancellation === undefined) return undefined;
+  const told = cancellation.length > 0 && { cancellation };
+  return { bookingId, confirmationNumber, total, ...until, ...told, ...stay };
 };
 
 /** Undefined, too, for a booking that is not cancelled. */

@@ -103,6 +103,16 @@ export class StayHub implements HotelPort {
     return writeOutcome(end, ({ hold }) => holdOf(hold));
   }
 
+  async release(
+    { reference, holdId }: { reference: string; holdId: string },
+    context: CallContext,
+  ): Promise<WriteOutcome<object>> {
+    const path = `/v2/holds/${encodeURIComponent(holdId)}`;
+    const answered = { headers: this.#headers, success: isHold, problem: isProblem };
+    const end = await this.#http.write({ method: "DELETE", path, ...answered }, reference, context);
+    return writeOutcome(end, () => ({}));
+  }
+
   async book(request: BookRequest, context: CallContext): Promise<WriteOutcome<Booking>> {
     const { payment } = request;
     const body = {

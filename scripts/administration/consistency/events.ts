@@ -62,13 +62,15 @@ export const missingEvents = async (
     }));
 };
 
-type CaseRow = Pick<Meta, "_id" | "outbox"> & Pick<CaseState, "provisionedAt" | "resolvedAt">;
-const caseFields = { provisionedAt: 1, resolvedAt: 1, outbox: 1 };
+type CaseRow = Pick<Meta, "_id" | "outbox"> & Pick<CaseState, "source" | "createdAt" | "provisionedAt" | "resolvedAt">;
+const caseFields = { source: 1, createdAt: 1, provisionedAt: 1, resolvedAt: 1, outbox: 1 };
 
-const ofCase = ({ _id, provisionedAt, resolvedAt }: CaseRow): Expected[] => {
+/** One that the flight feed has opened is told of at once, and its passengers as an amendment. */
+const ofCase = ({ _id, source, createdAt, provisionedAt, resolvedAt }: CaseRow): Expected[] => {
   const of = urn("case", _id);
+  const openedAt = source === "FEED" ? createdAt : provisionedAt;
   return [
-    ...(provisionedAt === undefined ? [] : [{ type: "case.opened", of, at: provisionedAt } as const]),
+    ...(openedAt === undefined ? [] : [{ type: "case.opened", of, at: openedAt } as const]),
     ...(resolvedAt === undefined ? [] : [{ type: "case.resolved", of, at: resolvedAt } as const]),
   ];
 };

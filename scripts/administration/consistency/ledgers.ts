@@ -38,7 +38,7 @@ export const checkLedgers = async (
 ): Promise<LedgerCheck> => {
   const fleet = await readFleet(database);
   const named = [...subCaseVendors(first), ...vendorsOf(fleet)];
-  const vendors = access === undefined ? none : await readVendors(database, tenant, named, access);
+  const vendors = access === undefined ? none : await readVendors(database, tenant, named, access, first);
   const { entries, findings: oversold } = await readBlocks(database, tenant, now);
   const read = [...vendors.read, { vendor: directVendor, entries }];
   const findings = [...vendors.findings, ...oversold];
@@ -69,9 +69,10 @@ const readVendors = async (
   tenant: string,
   named: readonly string[],
   access: VendorAccess,
+  subCases: readonly SubCaseRow[],
 ): Promise<VendorBooks> => {
   const documents = await database.collection<VendorDocument>("vendors").find().sort({ _id: 1 }).toArray();
-  const books = await Promise.all(documents.map((document) => bookOf(document, tenant, access)));
+  const books = await Promise.all(documents.map((document) => bookOf(document, tenant, access, subCases)));
   const silent = (vendor: string, detail: string): Finding => ({
     kind: "vendor-silent",
     tenant,
@@ -97,8 +98,13 @@ interface Book {
 }
 type ReadBook = Book & { entries: LedgerEntry[] };
 
-/** A vendor of messages sells nothing that stands. */
-const bookOf = async (document: VendorDocument, tenant: string, access: VendorAccess): Promise<Book> => {
+/** A vendor of messages or flight data sells nothing that stands. */
+const bookOf = async (
+  document: VendorDocument,
+  tenant: string,
+  access: VendorAccess,
+  subCases: readonly SubCaseRow[],
+): Promise<Book> => {
   const { _id: vendor } = document;
   let instance: Instance;
   try {
@@ -106,8 +112,32 @@ const bookOf = async (document: VendorDocument, tenant: string, access: VendorAc
   } catch (error) {
     return { vendor, silent: `it cannot be asked: ${(error as Error).message}` };
   }
-  if (instance.kind === "message") return { vendor };
-  return { vendor, ...(await allPages(instance.port, tenant, access)) };
+  if (instance.kind === "message" || instance.kind === "flight") return { vendor };
+  const { port } = instance;
+  if (!port.needsStanding) return { vendor, ...(await allPages(port, tenant, access)) };
+  const known = subCases.flatMap(({ reservation }) =>
+    reservation?.vendor === vendor ? (reservation.reference ?? []) : [],
+  );
+  return { vendor, ...(await askedAfter(port, known, access)) };
+};
+
+const askedAtOnce = 50;
+
+/** A vendor that lists nothing: what is under references that we know. What stands there under others nobody finds so. */
+const askedAfter = async (
+  port: Reconciling,
+  references: readonly string[],
+  { signal }: VendorAccess,
+): Promise<Pick<Book, "entries" | "silent">> => {
+  const context = { traceparent: mintTraceparent(), ...(signal && { signal }) };
+  const entries: LedgerEntry[] = [];
+  for (let from = 0; from < references.length; from += askedAtOnce) {
+    const standing = references.slice(from, from + askedAtOnce);
+    const page = await port.reconcile({ standing }, context);
+    if (page.outcome !== "done") return { silent: `${page.outcome}: ${page.detail}` };
+    entries.push(...page.entries);
+  }
+  return { entries };
 };
 
 const pagesMax = 10_000;

@@ -7,6 +7,7 @@ import type { Entry, Ledger } from "../ledger.ts";
 import { drawFor } from "../seeded.ts";
 import { type CardTransaction, spend } from "../till.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
+import { announce, signed } from "../webhooks.ts";
 
 const Issue = Type.Object({
   external_id: Type.String({ minLength: 1, maxLength: 200 }),
@@ -137,6 +138,19 @@ const reveal = (ledger: Ledger, { params, nowMs }: VendorRequest): VendorAnswer 
   return { status: 201, body: { url: `https://frames.cardworks.example/${randomUUID()}`, expires } };
 };
 
+const transactionOf = ({ id, reference, state, createdAt, details }: CardTransaction) => ({
+  id,
+  type: state,
+  card: details.card,
+  external_id: reference,
+  authorization: details.authorization,
+  amount: { value: details.amountMinor, currency: details.currency },
+  partial: details.partial,
+  merchant_name: details.merchant,
+  occurred: details.occurred,
+  created: Math.floor(Date.parse(createdAt) / 1000),
+});
+
 const transactions = (ledger: Ledger, settings: Settings, { query }: VendorRequest): VendorAnswer => {
   const from = query.get("created_from");
   const cursor = query.get("starting_after");
@@ -147,18 +161,7 @@ const transactions = (ledger: Ledger, settings: Settings, { query }: VendorReque
     ...(cursor !== null && { cursor }),
   });
   if (found === undefined) return problem(400, "invalid_request", "starting_after is no cursor of ours.");
-  const data = (found.entries as CardTransaction[]).map(({ id, reference, state, createdAt, details }) => ({
-    id,
-    type: state,
-    card: details.card,
-    external_id: reference,
-    authorization: details.authorization,
-    amount: { value: details.amountMinor, currency: details.currency },
-    partial: details.partial,
-    merchant_name: details.merchant,
-    occurred: details.occurred,
-    created: Math.floor(Date.parse(createdAt) / 1000),
-  }));
+  const data = (found.entries as CardTransaction[]).map(transactionOf);
   const { cursor: next } = found;
   const more = next === undefined ? { has_more: false } : { has_more: true, next_cursor: next };
   return { status: 200, body: { object: "list", data, ...more } };
@@ -168,7 +171,7 @@ export const cardworks: VendorDefinition = {
   name: "cardworks",
   kind: "payment",
   dialect: {
-    accepts: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
+    accepts: (headers, { apiKey }) => headers.authorization === `Bearer ${apiKey}`,
     problem: (kind, detail) =>
       ({
         unauthorized: problem(401, "authentication_error", detail),
@@ -236,7 +239,18 @@ export const cardworks: VendorDefinition = {
       handle: (request) => reveal(ledger, request),
     },
   ],
-  till: spend,
+  till: (ledger, spending, nowMs, settings) => {
+    const spent = spend(ledger, spending, nowMs);
+    const noted = ledger.entry("transaction", spent.transaction) as CardTransaction;
+    const event = { id: `evt_${spent.transaction}`, type: "transaction.created", data: transactionOf(noted) };
+    announce(ledger, settings, { id: event.id, event, nowMs });
+    return spent;
+  },
+  wordWebhook: (event, { secret }, nowMs) => {
+    const body = JSON.stringify(event);
+    const headers = { "content-type": "application/json", "x-vendor-signature": signed(body, secret, nowMs) };
+    return { headers, body };
+  },
   counts: (ledger) => {
     const cards = ledger.entries().filter(({ kind }) => kind === "card");
     return { issued: cards.length, cancelled: cards.filter((card) => card.state === "CANCELLED").length };

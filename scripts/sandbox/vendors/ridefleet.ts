@@ -105,7 +105,7 @@ export const ridefleet: VendorDefinition = {
   name: "ridefleet",
   kind: "transport",
   dialect: {
-    accepts: (headers, apiKey) => headers["x-fleet-key"] === apiKey,
+    accepts: (headers, { apiKey }) => headers["x-fleet-key"] === apiKey,
     problem: (kind, detail) =>
       ({
         unauthorized: problem(401, "unauthorized", detail),

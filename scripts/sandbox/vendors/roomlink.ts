@@ -2,7 +2,8 @@
 import Type, { type Static } from "typebox";
 import type { Amenity } from "../../../schemas/vocabulary.ts";
 import { markStays } from "../front-desk.ts";
-import { type DeskRefusal, HotelDesk, hotelCounts, type Sale, type Vacancy } from "../hotel-desk.ts";
+import { type DeskRefusal, HotelDesk, hotelCounts, type Vacancy } from "../hotel-desk.ts";
+import type { CancellationStep, Sale } from "../hotel-sale.ts";
 import type { Listing } from "../hotels.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
 
@@ -101,6 +102,13 @@ const phases: Record<string, string> = {
   CANCELLED: "CANCELLED",
 };
 
+const stepOf =
+  (currencyCode: string) =>
+  ({ until, feeMinor }: CancellationStep) => ({
+    ...(until !== null && { untilEpoch: Date.parse(until) / 1000 }),
+    penalty: { minorUnits: feeMinor, currencyCode },
+  });
+
 const reservationOf = ({ kind, id, state, reference, changedAt, details }: Sale) => ({
   externalReference: reference,
   phase: phases[state],
@@ -109,6 +117,7 @@ const reservationOf = ({ kind, id, state, reference, changedAt, details }: Sale)
   ...(details.confirmationNumber && { hotelConfirmation: details.confirmationNumber }),
   total: { minorUnits: details.totalMinor, currencyCode: details.currency },
   stay: { arrival: details.checkIn, departure: details.checkOut },
+  penalties: details.ladder.map(stepOf(details.currency)),
   ...(details.freeCancellationUntil && {
     penaltyFreeUntilEpoch: Date.parse(details.freeCancellationUntil) / 1000,
   }),
@@ -146,11 +155,17 @@ const hold = (desk: HotelDesk, request: VendorRequest<Static<typeof Option>>): V
     rateKey: body.offerToken,
     rooms: body.roomCount,
     accessible: body.accessibleRoomCount,
+    priceFactor: request.priceFactor,
     checkIn: body.stay.arrival,
     checkOut: body.stay.departure,
     nowMs,
   });
   return "refused" in held ? refusals[held.refused] : done(reservationOf(held.sale));
+};
+
+const release = (desk: HotelDesk, { params, nowMs }: VendorRequest): VendorAnswer => {
+  const released = desk.release(params.optionId!, nowMs);
+  return "refused" in released ? refusals[released.refused] : done(reservationOf(released.sale));
 };
 
 const book = (desk: HotelDesk, request: VendorRequest<Static<typeof Confirm>>): VendorAnswer => {
@@ -162,6 +177,7 @@ const book = (desk: HotelDesk, request: VendorRequest<Static<typeof Confirm>>): 
     leadGuest: body.mainGuest.fullName,
     guests: body.otherGuests.length + 1,
     payment: body.settlement.mode,
+    oversold: request.oversold,
     nowMs,
   });
   return "refused" in booked ? refusals[booked.refused] : done(reservationOf(booked.sale));
@@ -192,11 +208,12 @@ const Changes = Type.Object({
   continuation: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
 });
 
-const reconcile = (desk: HotelDesk, { body }: VendorRequest<Static<typeof Changes>>): VendorAnswer => {
+const reconcile = (desk: HotelDesk, { body, nowMs }: VendorRequest<Static<typeof Changes>>): VendorAnswer => {
   const { fromEpoch, continuation: cursor } = body;
   const found = desk.changes({
     ...(fromEpoch !== undefined && { since: new Date(fromEpoch * 1000).toISOString() }),
     ...(cursor !== undefined && { cursor }),
+    nowMs,
   });
   if (found === undefined) return failed(200, "BadRequest", "This continuation is none of ours.");
   return done({
@@ -209,7 +226,7 @@ export const roomlink: VendorDefinition = {
   name: "roomlink",
   kind: "hotel",
   dialect: {
-    accepts: (headers, apiKey) => headers.authorization === `Bearer ${apiKey}`,
+    accepts: (headers, { apiKey }) => headers.authorization === `Bearer ${apiKey}`,
     problem: (kind, detail) =>
       ({
         unauthorized: failed(401, "BadCredentials", detail),
@@ -236,10 +253,18 @@ export const roomlink: VendorDefinition = {
         handle: (request) => search(desk, request),
       },
       {
+        operation: "release",
+        method: "POST",
+        path: "/api/options/:optionId/release",
+        write: true,
+        handle: (request) => release(desk, request),
+      },
+      {
         operation: "hold",
         method: "POST",
         path: "/api/options",
         write: true,
+        shock: "price-change",
         body: Option,
         handle: (request) => hold(desk, request),
       },
@@ -248,6 +273,7 @@ export const roomlink: VendorDefinition = {
         method: "PUT",
         path: "/api/options/:optionId/confirmation",
         write: true,
+        shock: "oversell",
         body: Confirm,
         handle: (request) => book(desk, request),
       },

@@ -1,8 +1,12 @@
 /** Owns the message vendor SendWell: takes SMS, e-mail and WhatsApp texts and keeps them instead of sending. */
 import { randomUUID } from "node:crypto";
+import { Ajv } from "ajv";
 import Type, { type Static } from "typebox";
+import type { Settings } from "../faults.ts";
 import type { Entry, Ledger } from "../ledger.ts";
+import { drawFor } from "../seeded.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
+import { announce, signed } from "../webhooks.ts";
 
 const Message = Type.Object({
   externalId: Type.String({ minLength: 1, maxLength: 200 }),
@@ -33,12 +37,37 @@ const sentOf = ({ id, reference, state, createdAt }: Sent) => ({
   acceptedAt: createdAt,
 });
 
-const send = (ledger: Ledger, request: VendorRequest<Static<typeof Message>>): VendorAnswer => {
+/** What a client is told of a message, or of what its reader wants. */
+const tell = (
+  ledger: Ledger,
+  settings: Settings,
+  type: "delivered" | "bounced" | "replied" | "opted_out" | "opted_in",
+  {
+    channel,
+    recipient,
+    ...about
+  }: { channel: string; recipient: string; externalId?: string; reason?: string },
+  nowMs: number,
+): void => {
+  const eventId = randomUUID();
+  const event = { eventId, type, channel, recipient, ...about, occurredAt: new Date(nowMs).toISOString() };
+  announce(ledger, settings, { id: eventId, event, nowMs });
+};
+
+const wish = (channel: string, to: string): string => `${channel} ${to}`;
+
+const send = (
+  ledger: Ledger,
+  settings: Settings,
+  request: VendorRequest<Static<typeof Message>>,
+): VendorAnswer => {
   const { externalId, ...message } = request.body;
   const pattern = recipientPatterns[message.channel as keyof typeof recipientPatterns];
   if (!pattern.test(message.to)) {
     return problem(422, "invalid_recipient", "The recipient does not fit the channel.");
   }
+  if (ledger.entry("wish", wish(message.channel, message.to))?.state === "OPTED_OUT")
+    return problem(422, "recipient_opted_out", "The recipient does not take messages.");
   const now = new Date(request.nowMs).toISOString();
   const sent: Sent = {
     kind: "message",
@@ -51,6 +80,10 @@ const send = (ledger: Ledger, request: VendorRequest<Static<typeof Message>>): V
     details: message,
   };
   ledger.put(sent);
+  const about = { channel: message.channel, recipient: message.to, externalId };
+  if (drawFor(settings.seed, "bounce", externalId).chance(settings.bounceRate))
+    tell(ledger, settings, "bounced", { ...about, reason: "unknown subscriber" }, request.nowMs);
+  else tell(ledger, settings, "delivered", about, request.nowMs);
   return { status: 202, body: sentOf(sent) };
 };
 
@@ -59,11 +92,48 @@ const lookup = (ledger: Ledger, { query }: VendorRequest): VendorAnswer => {
   return { status: 200, body: { messages: sent.map(sentOf) } };
 };
 
+const Reply = Type.Object(
+  {
+    reference: Type.Optional(Type.String({ minLength: 1 })),
+    channel: Type.Optional(Type.Enum(["sms", "email", "whatsapp"])),
+    recipient: Type.Optional(Type.String({ minLength: 1 })),
+    text: Type.String({ minLength: 1, maxLength: 2000 }),
+  },
+  { additionalProperties: false },
+);
+const isReply = new Ajv().compile<Static<typeof Reply>>(Reply);
+
+/** A reader writes back: STOP and START are what they are everywhere, anything else is a reply. */
+const reply = (ledger: Ledger, input: unknown, nowMs: number, settings: Settings): { told: string } => {
+  if (!isReply(input)) {
+    const [first] = isReply.errors ?? [];
+    throw new TypeError(`${first?.instancePath || "/"} ${first?.message}`);
+  }
+  const { reference, text } = input;
+  const [answered] = reference === undefined ? [] : (ledger.byReference("message", reference) as Sent[]);
+  const channel = answered?.details.channel ?? input.channel ?? "sms";
+  const recipient = answered?.details.to ?? input.recipient;
+  if (recipient === undefined) throw new TypeError("Nobody was sent this, and no recipient is named.");
+  const about = { channel, recipient, ...(reference !== undefined && { externalId: reference }) };
+  const word = text.trim().toUpperCase();
+  const type = word === "STOP" ? "opted_out" : word === "START" ? "opted_in" : "replied";
+  if (type !== "replied") {
+    const now = new Date(nowMs).toISOString();
+    const id = wish(channel, recipient);
+    ledger.put({
+      ...{ kind: "wish", id, reference: id, idempotencyKey: "", state: type.toUpperCase() },
+      ...{ createdAt: now, changedAt: now, details: {} },
+    });
+  }
+  tell(ledger, settings, type, about, nowMs);
+  return { told: type };
+};
+
 export const sendwell: VendorDefinition = {
   name: "sendwell",
   kind: "message",
   dialect: {
-    accepts: (headers, apiKey) => headers["x-auth-token"] === apiKey,
+    accepts: (headers, { apiKey }) => headers["x-auth-token"] === apiKey,
     problem: (kind, detail) =>
       ({
         unauthorized: problem(403, "forbidden", detail),
@@ -75,14 +145,14 @@ export const sendwell: VendorDefinition = {
       })[kind],
     refusal: () => problem(422, "recipient_opted_out", "The recipient does not take messages."),
   },
-  routes: (ledger) => [
+  routes: (ledger, settings) => [
     {
       operation: "send",
       method: "POST",
       path: "/messages",
       write: true,
       body: Message,
-      handle: (request) => send(ledger, request),
+      handle: (request) => send(ledger, settings(), request),
     },
     {
       operation: "lookup",
@@ -92,5 +162,11 @@ export const sendwell: VendorDefinition = {
       handle: (request) => lookup(ledger, request),
     },
   ],
-  counts: (ledger) => ({ sent: ledger.entries().length }),
+  reply,
+  wordWebhook: (event, { secret }, nowMs) => {
+    const body = JSON.stringify({ events: [event] });
+    const headers = { "content-type": "application/json", "x-vendor-signature": signed(body, secret, nowMs) };
+    return { headers, body };
+  },
+  counts: (ledger) => ({ sent: ledger.entries().filter(({ kind }) => kind === "message").length }),
 };

@@ -3,7 +3,8 @@ import Type, { type Static } from "typebox";
 import { decimalFromMinor } from "../../../schemas/currency.ts";
 import type { Amenity } from "../../../schemas/vocabulary.ts";
 import { markStays } from "../front-desk.ts";
-import { type DeskRefusal, HotelDesk, hotelCounts, type Sale, type Vacancy } from "../hotel-desk.ts";
+import { type DeskRefusal, HotelDesk, hotelCounts, type Vacancy } from "../hotel-desk.ts";
+import type { CancellationStep, Sale } from "../hotel-sale.ts";
 import type { Listing } from "../hotels.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
 
@@ -106,6 +107,13 @@ const hotelOf = (listing: Listing, vacancies: Vacancy[]) => ({
   rates: vacancies.map((vacancy) => rateOf(vacancy, listing)),
 });
 
+const stepOf =
+  (currency: string) =>
+  ({ until, feeMinor }: CancellationStep) => ({
+    until,
+    amount: decimalFromMinor(feeMinor, currency),
+  });
+
 const holdOf = ({ id, state, reference, details }: Sale) => ({
   hold_id: id,
   client_ref: reference,
@@ -138,6 +146,7 @@ const bookingOf = ({ id, state, reference, changedAt, details }: Sale) => ({
   total_amount: decimalFromMinor(details.totalMinor, details.currency),
   currency: details.currency,
   cancel_free_until: details.freeCancellationUntil,
+  cancellation: details.ladder.map(stepOf(details.currency)),
   check_in: details.checkIn,
   check_out: details.checkOut,
   ...(state === "CANCELLED" && {
@@ -169,11 +178,19 @@ const hold = (desk: HotelDesk, request: VendorRequest<Static<typeof Hold>>): Ven
     rateKey: body.rate_key,
     rooms: body.rooms,
     accessible: body.accessible_rooms,
+    priceFactor: request.priceFactor,
     checkIn: body.check_in,
     checkOut: body.check_out,
     nowMs,
   });
   return "refused" in held ? refusals[held.refused] : { status: 201, body: { hold: holdOf(held.sale) } };
+};
+
+const release = (desk: HotelDesk, { params, nowMs }: VendorRequest): VendorAnswer => {
+  const released = desk.release(params.hold!, nowMs);
+  return "refused" in released
+    ? refusals[released.refused]
+    : { status: 200, body: { hold: holdOf(released.sale) } };
 };
 
 const book = (desk: HotelDesk, request: VendorRequest<Static<typeof Booking>>): VendorAnswer => {
@@ -185,6 +202,7 @@ const book = (desk: HotelDesk, request: VendorRequest<Static<typeof Booking>>): 
     leadGuest: `${body.holder.first_name} ${body.holder.last_name}`.trim(),
     guests: body.guests.length,
     payment: body.payment.type,
+    oversold: request.oversold,
     nowMs,
   });
   if ("refused" in booked) return refusals[booked.refused];
@@ -214,11 +232,11 @@ const lookup = (desk: HotelDesk, { query, nowMs }: VendorRequest): VendorAnswer 
   return { status: 200, body: { bookings, holds } };
 };
 
-const reconcile = (desk: HotelDesk, { query }: VendorRequest): VendorAnswer => {
+const reconcile = (desk: HotelDesk, { query, nowMs }: VendorRequest): VendorAnswer => {
   const since = query.get("changed_since");
   const cursor = query.get("page_token");
   const isTime = since === null || !Number.isNaN(Date.parse(since));
-  const found = isTime ? desk.changes(asked(since, cursor)) : undefined;
+  const found = isTime ? desk.changes({ ...asked(since, cursor), nowMs }) : undefined;
   if (found === undefined) return problem(400, "INVALID_REQUEST", "Not a time or page token of ours.");
   return {
     status: 200,
@@ -236,7 +254,7 @@ export const stayhub: VendorDefinition = {
   name: "stayhub",
   kind: "hotel",
   dialect: {
-    accepts: (headers, apiKey) => headers["x-api-key"] === apiKey,
+    accepts: (headers, { apiKey }) => headers["x-api-key"] === apiKey,
     problem: (kind, detail) =>
       ({
         unauthorized: problem(401, "UNAUTHORIZED", detail),
@@ -264,10 +282,18 @@ export const stayhub: VendorDefinition = {
         handle: (request) => search(desk, request),
       },
       {
+        operation: "release",
+        method: "DELETE",
+        path: "/v2/holds/:hold",
+        write: true,
+        handle: (request) => release(desk, request),
+      },
+      {
         operation: "hold",
         method: "POST",
         path: "/v2/holds",
         write: true,
+        shock: "price-change",
         body: Hold,
         handle: (request) => hold(desk, request),
       },
@@ -276,6 +302,7 @@ export const stayhub: VendorDefinition = {
         method: "POST",
         path: bookings,
         write: true,
+        shock: "oversell",
         body: Booking,
         handle: (request) => book(desk, request),
       },

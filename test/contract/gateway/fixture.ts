@@ -199,6 +199,7 @@ const behindTheGateway = [
   "identity.note-limit-exceeded",
   "audit.begin-export",
   "audit.end-export",
+  "vendor-adapter.receive-webhook",
 ];
 
 const standIns = (

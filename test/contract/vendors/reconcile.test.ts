@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
+import { systemClock } from "../../../actors/runtime/clock.ts";
 import { CardWorks } from "../../../actors/vendor-adapter/adapters/cardworks.ts";
+import { Hotelbeds } from "../../../actors/vendor-adapter/adapters/hotelbeds.ts";
+import { Rapid } from "../../../actors/vendor-adapter/adapters/rapid.ts";
 import { RideFleet } from "../../../actors/vendor-adapter/adapters/ridefleet.ts";
 import { RoomLink } from "../../../actors/vendor-adapter/adapters/roomlink.ts";
 import { StayHub } from "../../../actors/vendor-adapter/adapters/stayhub.ts";
@@ -15,6 +18,7 @@ import type {
   LedgerRequest,
   Reconciling,
 } from "../../../actors/vendor-adapter/ports.ts";
+import { staysOf } from "../../../actors/vendor-adapter/reconcile.ts";
 import { bookRoom, closedPort, context, done, type Sandbox, startSandbox } from "./sandbox.ts";
 
 /** One kind of thing that a vendor sells: how it comes into its ledger, and how it is taken back. */
@@ -134,11 +138,13 @@ const all = async (port: Reconciling, from: LedgerRequest = {}): Promise<LedgerE
 };
 
 t.test("reconciliation", async (t) => {
-  const names = sellings.map(({ name }) => name);
+  const names = [...sellings.map(({ name }) => name), "hotelbeds", "rapid"];
   const sandbox = await startSandbox(t, t.testdir(), ["--only", names.join(","), "--latency", "1"]);
   for (const selling of sellings) await t.test(selling.name, (t) => suite(t, sandbox, selling));
   for (const selling of sellings.filter(({ kind }) => kind === "booking"))
     await t.test(`the front desk of ${selling.name}`, (t) => frontDesk(t, sandbox, selling.name));
+  await t.test("hotelbeds, which lists bookings by days", (t) => listedByDays(t, sandbox));
+  await t.test("rapid, which lists nothing", (t) => askedAfter(t, sandbox));
   t.match(await mark(sandbox, "cardworks", { reference: "x", state: "NO_SHOW" }), { status: 400 });
   t.match(await mark(sandbox, "nobody", { reference: "x", state: "NO_SHOW" }), { status: 404 });
 });
@@ -203,6 +209,87 @@ const suite = async (t: Test, sandbox: Sandbox, selling: Selling): Promise<void>
       t.match(await impostor.reconcile({}, context), { outcome: "unavailable" }, what);
     }
   });
+};
+
+/** What is told of arrivals: nothing. Of cancellations by the hotel: those of the days asked for. */
+const listedByDays = async (t: Test, sandbox: Sandbox): Promise<void> => {
+  await sandbox.reset();
+  const options = { ...sandbox.vendor("hotelbeds"), timeoutMs: 20_000 };
+  const clock = { now: () => new Date(Date.now() + aheadMs) };
+  let aheadMs = 0;
+  const port = new Hotelbeds("hotelbeds", options, clock);
+  const [first, second] = ["XN-1.room.1.1", "XN-2.room.1.1"] as const;
+  const ids = new Map<string, string>();
+  for (const reference of [first, second]) ids.set(reference, await bookRoom(port, reference));
+  const entry = (reference: string, state: string) => ({ id: ids.get(reference), reference, state });
+  t.match(await all(port), [entry(first, "BOOKED"), entry(second, "BOOKED")]);
+  await mark(sandbox, "hotelbeds", { reference: first, state: "CHECKED_IN" });
+  await mark(sandbox, "hotelbeds", { reference: second, state: "CANCELLED" });
+  const since = new Date().toISOString();
+  const told = await all(port, { since });
+  t.match(told, [entry(first, "BOOKED"), entry(second, "CANCELLED")], "who has arrived is not told");
+  t.match(await port.lookup({ reference: second }, context), { state: "CANCELLED", fee: { amountMinor: 0 } });
+  aheadMs = 3 * 86_400_000;
+  t.match(
+    await port.reconcile({}, context),
+    { code: "NOT_AUTHORISED" },
+    "a clock that is days off signs for nobody",
+  );
+  aheadMs = 0;
+  t.same(await all(port, { since: new Date(Date.now() + 3 * 86_400_000).toISOString() }), []);
+  for (const cursor of ["bm9uZQ", "CREATION_2026_2026_1", ""])
+    t.match(
+      await port.reconcile({ cursor }, context),
+      { outcome: "refused", code: "INVALID_REQUEST" },
+      cursor,
+    );
+  for (const fault of ["unavailable", "error", "malformed", "lost-answer"]) {
+    await sandbox.control({ hotelbeds: { failNext: [{ operation: "reconcile", kind: fault, times: 1 }] } });
+    t.match(await port.reconcile({}, context), { outcome: "unavailable" }, fault);
+  }
+};
+
+/** Only what we think stands is asked after; one that can't be asked after leaves the page for later. */
+const askedAfter = async (t: Test, sandbox: Sandbox): Promise<void> => {
+  await sandbox.reset();
+  const options = { ...sandbox.vendor("rapid"), timeoutMs: 20_000 };
+  const port = new Rapid("rapid", options, systemClock);
+  const standing = ["XN-1.room.1.1", "XN-2.room.1.1", "XN-3.room.1.1"];
+  const [one, two] = standing as [string, string, string];
+  await bookRoom(port, one);
+  const id = await bookRoom(port, two);
+  t.match(await port.reconcile({ standing }, context), {
+    outcome: "done",
+    entries: [
+      { reference: one, state: "BOOKED" },
+      { reference: two, state: "BOOKED" },
+    ],
+  });
+  await mark(sandbox, "rapid", { reference: one, state: "CHECKED_IN" });
+  await mark(sandbox, "rapid", { reference: two, state: "CANCELLED" });
+  const { entries } = done(await port.reconcile({ standing }, context));
+  const cancelled = { kind: "booking", id, reference: two, state: "CANCELLED" };
+  t.match(entries, [cancelled, { reference: one, state: "BOOKED" }], "who has arrived is not told");
+  t.equal(entries.length, 2, "nothing of what was never booked");
+  t.same(await port.reconcile({}, context), { outcome: "done", entries: [] });
+  const pages: (string | undefined)[] = [];
+  const ask = staysOf(port, async (after) => {
+    pages.push(after);
+    return after === undefined ? { references: [one], next: "XN-1" } : { references: [two] };
+  });
+  const signal = AbortSignal.timeout(20_000);
+  t.match(await ask({ since: "2026-11-21T00:00:00Z" }, { ...context, signal }), {
+    reports: [],
+    nextCursor: "XN-1",
+  });
+  const last = done(await ask({ cursor: "XN-1" }, { ...context, signal }));
+  t.match(last, { reports: [{ reference: two, data: { state: "CANCELLED", bookingId: id } }] });
+  t.equal(last.nextCursor, undefined);
+  t.same(pages, [undefined, "XN-1"]);
+  for (const fault of ["unavailable", "error", "malformed", "lost-answer"]) {
+    await sandbox.control({ rapid: { failNext: [{ operation: "lookup", kind: fault, times: 1 }] } });
+    t.match(await port.reconcile({ standing }, context), { outcome: "unavailable" }, fault);
+  }
 };
 
 const mark = async (sandbox: Sandbox, name: string, marking: object) => {

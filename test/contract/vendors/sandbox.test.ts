@@ -173,6 +173,8 @@ t.test("faults follow from the seed and the request, not from the order", (t) =>
     timeoutRate: 0.1,
     lostAnswerRate: 0.1,
     malformedRate: 0.1,
+    priceChangeRate: 0.1,
+    oversellRate: 0.1,
   };
   const faultOf = (number: number, seed = "s") =>
     faultFor(

@@ -21,7 +21,7 @@ export interface LedgerAnswer {
 export interface Sandbox {
   announcement: Announcement;
   process: ChildProcess;
-  vendor(name: string): { baseUrl: string; apiKey: string };
+  vendor(name: string): Announcement["vendors"][number];
   control(change: unknown): Promise<{ status: number; body: unknown }>;
   ledger(name: string): Promise<LedgerAnswer>;
   /** Uses a card. */

@@ -6,6 +6,9 @@ import t, { type Test } from "tap";
 import { CardWorks } from "../../../actors/vendor-adapter/adapters/cardworks.ts";
 import { RideFleet } from "../../../actors/vendor-adapter/adapters/ridefleet.ts";
 import { SendWell } from "../../../actors/vendor-adapter/adapters/sendwell.ts";
+import { StripeIssuing } from "../../../actors/vendor-adapter/adapters/stripe-issuing.ts";
+import { Twilio } from "../../../actors/vendor-adapter/adapters/twilio.ts";
+import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
 import type { VendorOptions } from "../../../actors/vendor-adapter/http.ts";
 import type {
   CallContext,
@@ -18,8 +21,14 @@ import type {
 import { cardUsesOf } from "../../../actors/vendor-adapter/reconcile.ts";
 import { closedPort, context, type Sandbox, startSandbox } from "./sandbox.ts";
 
-const paymentAdapters: [string, new (options: VendorOptions) => PaymentPort][] = [["cardworks", CardWorks]];
-const messageAdapters: [string, new (options: VendorOptions) => MessagePort][] = [["sendwell", SendWell]];
+const paymentAdapters: [string, new (options: VendorOptions) => PaymentPort][] = [
+  ["cardworks", CardWorks],
+  ["stripe-issuing", StripeIssuing],
+];
+const messageAdapters: [string, new (options: VendorOptions) => MessagePort][] = [
+  ["sendwell", SendWell],
+  ["twilio", Twilio],
+];
 const transportAdapters: [string, new (options: VendorOptions) => TransportPort][] = [
   ["ridefleet", RideFleet],
 ];
@@ -30,6 +39,8 @@ interface Making {
   operation: string;
   make(reference: string, variant?: "other"): Promise<WriteOutcome<object>>;
   find(reference: string): Promise<LookupOutcome<object>>;
+  /** The vendor has no idempotency keys: this is how something is made again after a doubt. Absent: by making it. */
+  again?(reference: string): Promise<object>;
 }
 
 interface Makings {
@@ -48,13 +59,13 @@ t.test("payment, message and transport ports", async (t) => {
   const elsewhere = await closedPort();
   const each = async <Port>(
     adapters: [string, new (options: VendorOptions) => Port][],
-    making: (port: Port, context: CallContext) => Making,
+    making: (port: Port, context: CallContext, name: string) => Making,
     own: (t: Test, port: Port, sandbox: Sandbox, name: string) => Promise<void>,
   ) => {
     for (const [name, Adapter] of adapters) {
       const options = { ...sandbox.vendor(name), timeoutMs: 20_000 };
       const on = (change: Partial<VendorOptions>, signal?: AbortSignal): Making =>
-        making(new Adapter({ ...options, ...change }), { ...context, ...(signal && { signal }) });
+        making(new Adapter({ ...options, ...change }), { ...context, ...(signal && { signal }) }, name);
       await t.test(name, async (t) => {
         await shared(t, sandbox, name, {
           port: on({}),
@@ -85,6 +96,13 @@ const shared = async (
 
   await t.test("made once under a reference, and found by it", async (t) => {
     t.same(await port.find("one/1"), { outcome: "none" });
+    if (port.again !== undefined) {
+      const answer = await port.make("one/1");
+      t.equal(answer.outcome, "done");
+      t.match(await port.find("one/1"), answer);
+      t.same(await port.find("one/2"), { outcome: "none" });
+      return;
+    }
     const answers = await Promise.all([1, 2, 3].map(() => port.make("one/1")));
     t.equal(answers[0]!.outcome, "done");
     for (const answer of answers) t.same(answer, answers[0]);
@@ -104,13 +122,13 @@ const shared = async (
       }
       t.match(await pending, { outcome: "in-doubt" });
       t.match(await port.find(kind), { outcome: "done" });
-      t.match(await port.make(kind), { outcome: "done" });
+      t.match(await (port.again ?? port.make)(kind), { outcome: "done" });
       t.equal((await made()).length, 1);
       const { requests } = await sandbox.ledger(name);
       t.match(
         requests.filter((request) => request.operation === port.operation),
         [
-          { repeated: true, fault: null },
+          ...(port.again === undefined ? [{ repeated: true, fault: null }] : []),
           { repeated: false, fault: kind },
         ],
       );
@@ -126,7 +144,7 @@ const shared = async (
     await fail("refuse", port.operation);
     const refused = await port.make("c");
     t.equal(refused.outcome, "refused");
-    t.same(await port.make("c"), refused);
+    if (port.again === undefined) t.same(await port.make("c"), refused);
     t.match(await stranger.make("d"), { outcome: "refused", code: "NOT_AUTHORISED" });
     t.match(await nowhere.make("e"), { outcome: "unavailable" });
     for (const kind of ["error", "malformed", "lost-answer"]) {
@@ -145,6 +163,9 @@ const payment = (port: PaymentPort, context: CallContext): Making => ({
   },
   find: (reference) => port.lookup({ reference }, context),
 });
+
+/** Stripe's cards don't tell what was spent; a charge ends its authorization unless more is to come, and then frees the rest by itself. */
+const tellsLess = (name: string): boolean => name === "stripe-issuing";
 
 const ownPayment = async (t: Test, port: PaymentPort, sandbox: Sandbox, name: string): Promise<void> => {
   const balance = { amountMinor: 9_000, currency: "JPY" };
@@ -178,7 +199,7 @@ const ownPayment = async (t: Test, port: PaymentPort, sandbox: Sandbox, name: st
   t.match(await load(3, 1), { outcome: "refused", code: "PAYMENT_DECLINED" });
   await usedAndShown(t, port, sandbox, name, card.cardId);
   const cancel = () => port.cancelCard({ reference: "p", cardId: card.cardId }, context);
-  const spent = { ...loaded, balance: { ...balance, amountMinor: total - 450 } };
+  const spent = tellsLess(name) ? loaded : { ...loaded, balance: { ...balance, amountMinor: total - 450 } };
   t.same(await cancel(), spent);
   t.same(await cancel(), spent);
   t.match(await port.reveal({ cardId: card.cardId }, context), { outcome: "refused", code: "NOT_FOUND" });
@@ -205,21 +226,25 @@ const usedAndShown = async (
   await sandbox.control({ [name]: { ledgerPageSize: 2 } });
   const use = (more: object) => sandbox.spend(name, { cardId, occurred: 1_900_000_000, ...more });
   const held = await use({ type: "authorization", amountMinor: 500, merchant: "Bar\u0000 & \n Grill" });
-  await use({ type: "capture", amountMinor: 450, authorization: held.authorization });
+  const more = { authorization: held.authorization, partial: tellsLess(name) };
+  await use({ type: "capture", amountMinor: 450, ...more });
   await use({ type: "reversal", amountMinor: 50, authorization: held.authorization });
   const first = await port.transactions({}, context);
   if (first.outcome !== "done") return t.fail(JSON.stringify(first)) as never;
   const second = await port.transactions({ cursor: first.nextCursor ?? "" }, context);
   if (second.outcome !== "done") return t.fail(JSON.stringify(second)) as never;
   t.equal(second.nextCursor, undefined);
-  const all = [...first.entries, ...second.entries].map(({ transaction }) => transaction);
+  const told = [...first.entries, ...second.entries].map(({ transaction }) => transaction);
+  const all = ["AUTHORIZATION", "SETTLEMENT", "REVERSAL"].map((kind) =>
+    told.find((one) => one?.kind === kind),
+  );
   const one = { reference: "p", cardId, authorizationId: held.authorization, at: "2030-03-17T17:46:40.000Z" };
   t.match(all, [
     { ...one, kind: "AUTHORIZATION", amount: { amountMinor: 500, currency: "JPY" }, merchant: "Bar & Grill" },
     { ...one, kind: "SETTLEMENT", amount: { amountMinor: 450 } },
     { ...one, kind: "REVERSAL", amount: { amountMinor: 50 } },
   ]);
-  t.equal(new Set(all.map((used) => used?.eventId)).size, 3);
+  t.equal(new Set(told.map((used) => used?.eventId)).size, 3);
   const since = await port.transactions({ since: "2999-01-01T00:00:00.000Z" }, context);
   t.match(since, { outcome: "done", entries: [] });
   t.match(await port.transactions({ cursor: "x" }, context), { outcome: "refused" });
@@ -229,22 +254,33 @@ const usedAndShown = async (
   for (const kind of ["lost-answer", "malformed", "error"]) {
     const fail = (operation: string) =>
       sandbox.control({ [name]: { failNext: [{ operation, kind, times: 1 }] } });
-    await fail("reveal");
+    await fail(tellsLess(name) ? "retrieveCard" : "reveal");
     t.match(await port.reveal({ cardId }, context), { outcome: "unavailable" }, kind);
     await fail("transactions");
     t.match(await port.transactions({}, context), { outcome: "unavailable" }, kind);
   }
 };
 
-const message = (port: MessagePort, context: CallContext): Making => ({
-  operation: "send",
-  make: (reference, variant) => {
-    const text = variant ?? "Your room is ready.";
-    const to = { channel: "EMAIL", recipient: "ana@example.org", subject: "Your room" } as const;
-    return port.send({ reference, ...to, text, language: "en" }, context);
-  },
-  find: (reference) => port.lookup({ reference }, context),
-});
+const message = (port: MessagePort, context: CallContext, name: string): Making => {
+  const to =
+    name === "twilio"
+      ? ({ channel: "SMS", recipient: "+351912345678" } as const)
+      : ({ channel: "EMAIL", recipient: "ana@example.org", subject: "Your room" } as const);
+  const requested = (reference: string, variant?: string) => {
+    return { reference, ...to, text: variant ?? `Your room ${reference} is ready.`, language: "en" };
+  };
+  const again = (reference: string) => {
+    const replyTo = { name: "a.b", entity: "" };
+    const call = { reference, tries: 2, doubt: true, request: requested(reference), replyTo };
+    return carryOut({ name, kind: "message", port }, "send", call, { ...context, attempt: 1 });
+  };
+  return {
+    operation: "send",
+    make: (reference, variant) => port.send(requested(reference, variant), context),
+    find: (reference) => port.lookup(requested(reference), context),
+    ...(name === "twilio" && { again }),
+  };
+};
 
 const ownMessage = async (t: Test, port: MessagePort, sandbox: Sandbox, name: string): Promise<void> => {
   const texts: [channel: "SMS" | "WHATSAPP" | "EMAIL", recipient: string, outcome: string][] = [
@@ -263,9 +299,8 @@ const ownMessage = async (t: Test, port: MessagePort, sandbox: Sandbox, name: st
   }
   const { counts, entries } = await sandbox.ledger(name);
   t.match(counts, { sent: 2 });
-  t.match(entries[0], {
-    details: { channel: "sms", to: "+351912345678", body: "Olá, até já", locale: "pt" },
-  });
+  const words = name === "twilio" ? {} : { channel: "sms", locale: "pt" };
+  t.match(entries[0], { details: { to: "+351912345678", body: "Olá, até já", ...words } });
 };
 
 const ride = {

@@ -62,7 +62,9 @@ const tagFaults = (route: Route, { headers: { etag }, body }: Told<unknown>): st
 const challengeOf = (code: string): RegExp | undefined => {
   if (/insufficient/.test(code)) return /error="insufficient_scope"/;
   if (code === "auth/expired-token") return /error="expired_token"/;
-  return /^auth\/(missing|invalid)-token$/.test(code) ? /error="invalid_token"/ : undefined;
+  return /^auth\/(missing-token|invalid-token|bad-signature)$/.test(code)
+    ? /error="invalid_token"/
+    : undefined;
 };
 
 export const createCells = ({ clients }: World): Cells => {

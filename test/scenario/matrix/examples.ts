@@ -2,10 +2,11 @@
 // the matrix. What a line names is not named by another one where success changes it.
 import type { Call } from "../../harness/clients.ts";
 import { smallFlight } from "../../harness/instance.ts";
+import { signedWebhook } from "../../harness/vendor-webhook.ts";
 import { contractBody, dayFromNow } from "./terms.ts";
 import type { World } from "./world.ts";
 
-export type Example = (world: World) => Pick<Call, "params" | "query" | "body" | "token">;
+export type Example = (world: World) => Pick<Call, "params" | "query" | "body" | "raw" | "headers" | "token">;
 
 const reason = { reason: "Agreed with the duty manager" };
 const resolution = { resolution: "SETTLED", ...reason };
@@ -116,6 +117,8 @@ export const examples: Readonly<Record<string, Example>> = {
     params: { policyUrn: spare.draft },
     body: { patch: { name: "Renamed" }, ...reason },
   }),
+  generatePolicy: () => ({ body: { description: "Crew at JFK: at least 3 stars within 10 km" } }),
+  synthesizePolicy: () => ({ body: { description: "Tripulación en JFK, hasta 180 USD por noche" } }),
   getPolicy: ({ xn }) => ({ params: { policyUrn: xn.policyUrn } }),
   listActivePolicies: bare,
   resolvePolicy: () => ({ query: { airport: "JFK", tier: "ECONOMY" } }),
@@ -260,6 +263,8 @@ export const examples: Readonly<Record<string, Example>> = {
       audience: clients.instance.audiences.partner,
     },
   }),
+  receiveVendorWebhook: ({ spare: { webhooks } }) =>
+    signedWebhook(webhooks.vendor, webhooks.secret, { id: "evt", type: "card.created", data: {} }),
   showKeySet: bare,
   showKeySetOfSurface: () => ({ params: { file: "partner.json" } }),
   showOperatorChannel: bare,

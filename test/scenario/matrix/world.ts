@@ -68,6 +68,8 @@ export interface World {
     amendable: { caseUrn: string; groupId: string };
     /** Of the partner's own events, from this one on. */
     replay: { urn: string; since: string };
+    /** A vendor that tells us things, and what it signs with. */
+    webhooks: { vendor: string; secret: string };
     desk: ReviewDesk;
     /** A drill, whose vendors drive people, and three rides of its only group. */
     driven: {
@@ -123,6 +125,14 @@ const regroupOf = ({ urn, passengerGroups }: CaseView): World["spare"]["regroup"
     pairs: [split?.urns ?? [], apart?.urns ?? []],
     mergeable: [first?.groupId ?? "", second?.groupId ?? ""],
   };
+};
+
+/** Of the other airline, whose groups all have their cards' answers by now: nobody serves at its address. */
+const webhooksOf = async ({ client }: Clients): Promise<World["spare"]["webhooks"]> => {
+  const account = { name: "cards", dialect: "cardworks", baseUrl: "http://127.0.0.1:9", apiKey: "key" };
+  const webhookSecret = "whsec_of_the_matrix";
+  await client.command("vendor-adapter.put-vendor", { tenant: "QZ", data: { ...account, webhookSecret } });
+  return { vendor: account.name, secret: webhookSecret };
 };
 
 const choiceOf = async (
@@ -340,6 +350,7 @@ export const openWorld = async (t: Test): Promise<World> => {
       desk: await openReviewDesk(clients),
       driven: await drillOf(clients, admin),
       replay: { urn: replay.body.urn, since },
+      webhooks: await webhooksOf(clients),
       handheld: { caseUrn: byDesk?.urn ?? "", groupId: byDesk?.passengerGroups[0]?.groupId ?? "" },
       amendable: { caseUrn: amendable?.urn ?? "", groupId: amendable?.passengerGroups[0]?.groupId ?? "" },
     },

@@ -6,9 +6,11 @@ import type { DemandSummary } from "../../../schemas/demand.ts";
 import type { CaseProgressView } from "../../../schemas/orchestration.ts";
 import type { PassengerInput } from "../../../schemas/passenger.ts";
 import type { OfferView } from "../../../schemas/passenger-api.ts";
+import type { ReservationDetail } from "../../../schemas/reservation.ts";
 import type { WaveView } from "../../../schemas/wave.ts";
 import { startClients } from "../../harness/clients.ts";
 import { type Ledger, smallFlight } from "../../harness/instance.ts";
+import { realHotels } from "./real-hotels.ts";
 
 const night = await startClients(t, {
   settings: { VENDOR_TIMEOUT_MS: "400", STEP_DEADLINE_MS: "1500", HOTEL_SILENCE_MS: "300" },
@@ -42,7 +44,7 @@ const offerOf = async (pnr: string, lastName: string) => {
 /** Scripted faults of one vendor; those left over from before are dropped. */
 const fail = (
   vendors: readonly string[],
-  ...failNext: { operation: string; kind: string; times?: number; match?: string }[]
+  ...failNext: { operation: string; kind: string; times?: number; match?: string; factor?: number }[]
 ) =>
   night.control(
     Object.fromEntries(
@@ -82,6 +84,41 @@ t.test("the first hotels refuse: the next one takes them, and the attempts are o
   ]);
   t.ok(progress.items[0]?.steps.some(({ name, result }) => name === "card" && result === "REFUSED"));
 });
+
+t.test(
+  "a price that has risen beyond the policy: the room is given back, the next hotel takes them",
+  async (t) => {
+    await fail(hotels, { operation: "hold", kind: "price-change", factor: 40 });
+    await fail(["cardworks"], { operation: "issueCard", kind: "refuse" });
+    const caseUrn = await push("dearer", [traveller("DEARR1", "Dearer")]);
+    await events.untilCount("subcase.offer-ready", 1, { caseUrn });
+    const seen = await withItems(caseUrn, 1);
+    const attempted = seen.manualReviewItems[0]?.attemptedHotels ?? [];
+    t.ok(attempted.length >= 1 && attempted.length <= 2);
+    for (const { reason, providerError } of attempted) {
+      t.equal(reason, "PRICE_CHANGED");
+      t.match(providerError, /^A night is \S+ USD now, and was \S+ USD; the policy allows \S+ USD\.$/);
+    }
+    const entries = (await Promise.all(hotels.map((name) => entriesOf(name, seen)))).flat();
+    const states = (kind: string) => entries.filter((one) => one.kind === kind).map(({ state }) => state);
+    t.same(states("hold").sort(), [...attempted.map(() => "EXPIRED"), "USED"], "given back at once");
+    t.same(states("booking"), ["BOOKED"]);
+    const [reservation] = seen.reservations;
+    t.match(reservation?.cancellation?.at(-1)?.price, {
+      amountMinor: reservation?.totalMinor,
+      currency: "USD",
+    });
+    const { body } = await night.call<ReservationDetail>("getReservation", {
+      token: supervisor,
+      params: { reservationUrn: reservation?.urn ?? "" },
+    });
+    t.match(body, {
+      cancellingNow: { currency: "USD" },
+      cheapestCancellation: { price: { currency: "USD" } },
+    });
+    t.same(body.cancellation, reservation?.cancellation);
+  },
+);
 
 t.test("every hotel refuses one group: it fails, the others are housed", async (t) => {
   await fail(hotels, { operation: "book", kind: "refuse", times: 50, match: "Unlucky" });
@@ -236,3 +273,6 @@ t.test("nobody sells hotels tonight: held for a person, with the vendors' names"
   ]);
   await fail(hotels);
 });
+
+// The last one: from here on the airline has two hotel vendors more.
+t.test("hotels of real vendors' dialects", (t) => realHotels(t, night));

@@ -11,6 +11,8 @@ import type { ReaccommodationView } from "../../../schemas/reaccommodate.ts";
 import type { RegroupView } from "../../../schemas/regroup.ts";
 import { startClients } from "../../harness/clients.ts";
 import { smallFlight } from "../../harness/instance.ts";
+import { reconciledOnDemand } from "./reconciled.ts";
+import { stripeAndTwilio } from "./stripe-and-twilio.ts";
 
 const night = await startClients(t, { settings: { RATE_OPERATOR: "9000/9000x1" } });
 const [xn] = night.airlines;
@@ -363,3 +365,7 @@ t.test("the dashboard looks over all of it", async (t) => {
   t.same(theirs.cases?.byAirport, []);
   t.equal(theirs.reviewItems?.open, 0);
 });
+
+t.test("an administrator reconciles with the vendors now", (t) => reconciledOnDemand(t, night));
+
+t.test("cards of Stripe's and texts through Twilio", (t) => stripeAndTwilio(t, night));

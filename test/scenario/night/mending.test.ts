@@ -1,5 +1,6 @@
 // What went wrong is mended: by an operator's compensation, a supervisor's new allocation, a resolved review item; and a case is
 // closed and opened again. Told by what operators, passengers and partners see.
+import { MongoClient } from "mongodb";
 import t from "tap";
 import type { CaseStanding, CaseView, CompensationStarted, ManifestItem } from "../../../schemas/case.ts";
 import type { Page } from "../../../schemas/command.ts";
@@ -8,6 +9,7 @@ import type { PassengerInput } from "../../../schemas/passenger.ts";
 import type { MeView, OfferView } from "../../../schemas/passenger-api.ts";
 import type { PolicyView } from "../../../schemas/policy.ts";
 import type { ReviewItemView } from "../../../schemas/review.ts";
+import { judgeBatch, planOf, playBatch, reconciledSince } from "../../../scripts/soaking/vendor-batch.ts";
 import { startClients, type ToldProblem } from "../../harness/clients.ts";
 import { smallFlight } from "../../harness/instance.ts";
 
@@ -339,4 +341,28 @@ t.test("everybody has checked out: the case closes itself", async (t) => {
     "NO_SHOW",
   ]);
   t.equal(events.of("case.resolved", caseUrn).length, 1, "resolved once, before it was closed");
+});
+
+t.test("vendors with every fault at once: one booking for who is housed, none for who is not", async (t) => {
+  const names = night.vendors.map(({ name }) => name);
+  const mongodb = await new MongoClient(night.instance.mongodbUrl).connect();
+  t.teardown(() => mongodb.close());
+  const own = {
+    ...night,
+    airlines: [...night.airlines],
+    sandboxUrl: night.sandbox?.url ?? "",
+    mongodb,
+    worksWith: { XN: names, QZ: names },
+  };
+  const since = new Date();
+  const plan = planOf(own, { seed: 2, first: 0, runs: 3, now: since });
+  const outcome = await playBatch(own, plan, t.signal);
+  t.same([...outcome.faults, ...(await reconciledSince(own, outcome.calmAt, t.signal))], []);
+  const judged = await night.eventually(
+    "our books and the vendors' agree",
+    () => judgeBatch(own, plan, outcome, since),
+    ({ faults }) => faults.length === 0,
+  );
+  t.ok(judged.housed > 0, JSON.stringify(judged));
+  t.ok((judged.met["lost bookings"] ?? 0) > 0, "a hotel booked, and its answer was lost");
 });

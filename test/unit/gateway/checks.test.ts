@@ -252,7 +252,8 @@ t.test("rows", async (t) => {
     if (route.body !== undefined)
       t.ok(compiled?.matchBody?.(exampleOf(route.body), 1), `${route.id}: its example fits`);
     if (route.method === "get" && !("command" in route)) t.not(route.rate, "write", `${route.id} reads`);
-    else t.equal(route.rate, "write", `${route.id}: what is no GET may cost as much as a write`);
+    else if (route.rawBody === undefined)
+      t.equal(route.rate, "write", `${route.id}: what is no GET may cost as much as a write`);
     if ("command" in route && route.method !== "get")
       t.ok(takesIdempotencyKey(route), `${route.id}: a command takes a key`);
   }

@@ -3,14 +3,14 @@
 import fc from "fast-check";
 import t from "tap";
 import { keptLink } from "../../../actors/message/login-links.ts";
-import { contactIdOf, contacts, markOf } from "../../../actors/message/preferences.ts";
+import { contactIdOf } from "../../../actors/message/preferences.ts";
 import { type Attempt, attemptReference, type MessageEvent } from "../../../actors/message/state.ts";
 import { messageRecord, notificationView } from "../../../actors/message/view.ts";
 import { unseal } from "../../../actors/runtime/seal.ts";
 import { airlineOfMagicLink, digestOfMagicLink } from "../../../schemas/magic-link.ts";
-import type { MessageState as CarrierState } from "../../../schemas/message.ts";
+import { type MessageState as CarrierState, messageStates } from "../../../schemas/message.ts";
 import type { VendorCall } from "../../../schemas/vendor-call.ts";
-import { evening, eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
+import { evening, eventsOf, givenOf, secondsLater, supervisor } from "../../harness/given.ts";
 import {
   answer,
   answered,
@@ -55,7 +55,14 @@ t.test("a saga's message: one carrier after the other until one has taken it", a
     .sends(event("failed", "SMS"), calls(2));
   given(first)
     .when(...answer(1, "refused", { code: "OPTED_OUT" }))
-    .sends(event("suppressed", "SMS"), calls(2));
+    .sends(
+      event("suppressed", "SMS"),
+      {
+        ...{ to: "command", name: "message.opt-out", entity: contactIdOf("XN", attempt("SMS").mark) },
+        data: { channel: "SMS", at: evening.toISOString() },
+      },
+      calls(2),
+    );
   const last = story(ordered(), answer(1, "refused"), answer(2, "refused"));
   t.same(tried(last), ["SMS FAILED", "WHATSAPP FAILED", "EMAIL QUEUED"]);
   given(last)
@@ -145,67 +152,6 @@ t.test(
   },
 );
 
-t.test("who has opted out is not written to", async (t) => {
-  given([])
-    .when(...ordered({ optedOut: outOf("SMS") }))
-    .sends(event("suppressed", "SMS"), calls(2));
-  const nobody = ordered({ optedOut: outOf("SMS", "WHATSAPP", "EMAIL") });
-  given([])
-    .when(...nobody)
-    .sends(
-      event("suppressed", "SMS"),
-      event("suppressed", "WHATSAPP"),
-      event("suppressed", "EMAIL"),
-      answered("refused", { code: "SUPPRESSED" }),
-    );
-  t.equal(status(story(nobody)), "SUPPRESSED");
-  const hand = byHand({ optedOut: outOf("SMS", "WHATSAPP", "EMAIL") });
-  given([])
-    .when(...hand)
-    .sends({ to: "internal" }, { to: "internal" }, { to: "internal" });
-  // A person who has sent it sees that in the answer; what comes back later they don't.
-  const one = story(byHand({ optedOut: outOf("WHATSAPP", "EMAIL") }));
-  given(one)
-    .when(...answer(1, "refused", { more: { optedOut: outOf("WHATSAPP", "EMAIL") } }))
-    .sends(event("failed", "SMS"), event("suppressed", "WHATSAPP"), event("suppressed", "EMAIL"), item);
-  given(story(ordered()))
-    .when(...answer(1, "refused", { more: { optedOut: outOf("WHATSAPP") } }))
-    .sends(event("failed", "SMS"), event("suppressed", "WHATSAPP"), calls(3, "smtp"));
-  const sent = story(ordered(), answer(1, "done"));
-  const entity = contactIdOf("XN", attempt("SMS").mark);
-  given(sent)
-    .when(...told(1, "opted-out", 5))
-    .sends(event("opted-out", "SMS"), {
-      to: "command",
-      name: "message.opt-out",
-      entity,
-      data: { channel: "SMS", at: secondsLater(5).toISOString() },
-    });
-  t.equal(status(story(ordered(), answer(1, "done"), told(1, "opted-out", 5))), "SENT");
-  const out = received("message.opt-out", { channel: "SMS", at: secondsLater(5).toISOString() }, { entity });
-  const contact = givenOf(t, contacts, entity);
-  contact()
-    .when(out)
-    .leads({ optedOut: { SMS: secondsLater(5) } });
-  const once = eventsOf(contacts, [], out);
-  contact(...once)
-    .when(out)
-    .nothing();
-  contact(...once)
-    .when(received("message.opt-out", { channel: "EMAIL", at: evening.toISOString() }, { entity }))
-    .leads({ optedOut: { SMS: secondsLater(5), EMAIL: evening } });
-  t.equal(
-    markOf(sealKey, "XN", "EMAIL", "Ada@Example.com"),
-    markOf(sealKey, "XN", "EMAIL", "ada@example.com"),
-    "an address differs by no capital",
-  );
-  t.not(markOf(sealKey, "XN", "SMS", "+12025550143"), markOf(sealKey, "QZ", "SMS", "+12025550143"));
-  t.not(
-    markOf(sealKey, "XN", "SMS", "+12025550143"),
-    markOf(Buffer.alloc(32, 8), "XN", "SMS", "+12025550143"),
-  );
-});
-
 t.test("what carriers tell later", async (t) => {
   const sent = story(ordered(), answer(1, "done"));
   given(sent)
@@ -220,7 +166,7 @@ t.test("what carriers tell later", async (t) => {
     status: "DELIVERED",
     attempts: [{ repliedAt: secondsLater(9).toISOString() }],
   });
-  for (const state of ["delivered", "bounced", "replied", "opted-out"] as const) {
+  for (const state of messageStates) {
     const heard = story(ordered(), answer(1, "done"), told(1, state, 5));
     given(heard)
       .when(...told(1, state, 5))
@@ -273,8 +219,10 @@ t.test("what carriers tell later", async (t) => {
 });
 
 t.test("in whatever order it is told, however often, it comes to the same", async (t) => {
-  const states = ["delivered", "bounced", "replied", "opted-out"] as const;
-  const report = fc.record({ state: fc.constantFrom(...states), second: fc.integer({ min: 1, max: 4 }) });
+  const report = fc.record({
+    state: fc.constantFrom(...messageStates),
+    second: fc.integer({ min: 1, max: 4 }),
+  });
   const shape = (reports: { state: CarrierState; second: number }[]) => {
     const events = story(
       ordered(),

@@ -122,7 +122,7 @@ t.test("how it goes on", async (t) => {
   for (let tries = 1; tries < 60; tries++) {
     away = grown(away, answer("unavailable", tries, later(tries * 120_000))).state;
     t.same(grown(away, command("reissue-partner-call", {}, later(tries * 120_000))).events, [], "not yet");
-    away = grown(away, command("reissue-partner-call", {}, later(tries * 120_000 + 60_000))).state;
+    away = grown(away, command("reissue-partner-call", {}, later(tries * 120_000 + 72_000))).state;
   }
   t.match(
     away,

@@ -8,7 +8,7 @@ import { type ModelFailure, openModel } from "../../../actors/runtime/model.ts";
 import { type ModelServer, modelServerOf } from "../../../config/model-server.ts";
 import { Problem } from "../../../schemas/problems.ts";
 import { received, supervisor } from "../../harness/given.ts";
-import { failingWith, openModelServer, saying } from "./model-server.ts";
+import { failingWith, openModelServer, saying } from "../../harness/model-server.ts";
 
 const question = {
   system: "Say a number.",

@@ -5,6 +5,7 @@ import { causedId, derivedId, freshId, freshSecret, mintTraceparent } from "../.
 import { faultsOf, type KillPoint } from "../../../actors/runtime/faults.ts";
 import { decodeCursor, encodeCursor, limitOf, pageOf, slicePage } from "../../../actors/runtime/page.ts";
 import { KeyedQueue } from "../../../actors/runtime/serial.ts";
+import { retryDelayMs } from "../../../actors/runtime/vendor-call.ts";
 import { backoffMs } from "../../../streams/consume.ts";
 
 const at = new Date("2026-03-01T20:00:00Z");
@@ -136,4 +137,24 @@ t.test(
 
 t.test("delays after thrown errors", async (t) => {
   t.strictSame([1, 2, 3, 6, 7, 8, 20].map(backoffMs), [200, 400, 800, 6400, 10_000, 10_000, 10_000]);
+});
+
+t.test("a vendor's call is asked again later and later, and each at a time of its own", async (t) => {
+  const references = Array.from({ length: 1000 }, (_, i) => `XN-${i}.room.1.1`);
+  for (const [tries, plainMs] of [
+    [1, 500],
+    [2, 1000],
+    [5, 8000],
+    [7, 32_000],
+    [8, 60_000],
+    [40, 60_000],
+  ] as const) {
+    const delays = references.map((reference) => retryDelayMs(reference, tries));
+    t.strictSame(delays, references.map((reference) => retryDelayMs(reference, tries)), "the same again");
+    t.ok(Math.min(...delays) >= plainMs && Math.max(...delays) <= plainMs * 1.2, `try ${tries}: ${plainMs} ms`);
+    const mean = delays.reduce((sum, delay) => sum + delay, 0) / delays.length;
+    t.ok(Math.abs(mean - plainMs * 1.1) < plainMs * 0.01, `spread over the fifth: ${mean} of ${plainMs} ms`);
+    t.ok(new Set(delays).size > 90, "not together");
+  }
+  t.not(retryDelayMs("XN-1.room.1.1", 9), retryDelayMs("XN-1.room.1.1", 10), "drawn anew for each try");
 });

@@ -163,7 +163,11 @@ t.test("a stuck rollback, tried again", async (t) => {
   given(...undone)
     .when(answer("cancel"))
     .then({ type: "subcase.step-completed" }, { type: "subcase.rolled-back" })
-    .leads({ status: "DECLINED", reservation: { status: "CANCELLED" }, ride: { status: "cancelled" } })
+    .leads({
+      status: "DECLINED",
+      reservation: { status: "CANCELLED", cancellationFee: { amountMinor: 4_000, currency: "USD" } },
+      ride: { status: "cancelled" },
+    })
     .sends(completed("DONE"), stage("D"));
   const stillStuck = eventsOf(rules, undone, answer("cancel", "refused"));
   t.match(stateOf(stillStuck), { status: "COMPENSATION_FAILED", ride: { status: "cancelled" } });

@@ -147,9 +147,17 @@ export const assign = (
 
 const results: Readonly<Record<VendorVerb, Record<string, unknown>>> = {
   hold: { holdId: "H1", expiresAt: "2026-11-21T22:00:00Z", total: { amountMinor: 12_000, currency: "USD" } },
-  book: { bookingId: "B1", confirmationNumber: "C-77", total: { amountMinor: 12_500, currency: "USD" } },
+  book: {
+    bookingId: "B1",
+    confirmationNumber: "C-77",
+    total: { amountMinor: 12_500, currency: "USD" },
+    cancellation: [
+      { until: "2026-11-21T20:00:00Z", price: { amountMinor: 0, currency: "USD" } },
+      { price: { amountMinor: 4_000, currency: "USD" } },
+    ],
+  },
   modify: { bookingId: "B1", confirmationNumber: "C-78", total: { amountMinor: 25_000, currency: "USD" } },
-  cancel: { cancelledAt: "2026-11-21T22:00:00Z", fee: { amountMinor: 0, currency: "USD" } },
+  cancel: { cancelledAt: "2026-11-21T22:00:00Z", fee: { amountMinor: 4_000, currency: "USD" } },
   "issue-card": {
     cardId: "K1",
     last4: "4242",

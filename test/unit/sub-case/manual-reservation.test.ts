@@ -171,7 +171,7 @@ t.test("the saga goes on from the booked room", async (t) => {
   const view = offerView(stateOf(offered), 3, "qr");
   t.match(view, { state: "READY", hotel: { name: "Harbour Rooms", distanceKm: 2.8 }, nights: 2, rooms: 1 });
   t.match(await voucherPage(stateOf(offered)), /Harbour Rooms[\s\S]*HR-20871/);
-  t.match(reservationDetail(stateOf(offered), 3), {
+  t.match(reservationDetail(stateOf(offered), 3, new Date("2026-11-21T22:00:00Z")), {
     urn: /^urn:reservation:XN-/,
     status: "CONFIRMED",
     hotel: { hotelUrn: /^urn:hotel:by-hand-[0-9a-f]{16}$/, phone: "+1 718 555 0143" },

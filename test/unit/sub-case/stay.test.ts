@@ -117,7 +117,7 @@ t.test("late and foreign reports change nothing", async (t) => {
     given(...story(answer("hold")))
       .when(report(state))
       .notYet();
-    given().when(report(state)).notYet();
+    given().when(report(state)).refused("not-found/resource");
   }
 });
 

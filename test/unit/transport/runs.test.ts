@@ -1,5 +1,6 @@
 // One run's rules, case by case: how a vehicle is ordered, asked for again, given back, and who hears of it when.
 import t from "tap";
+import { retryDelayMs } from "../../../actors/runtime/vendor-call.ts";
 import { runDecider } from "../../../actors/transport/run-decide.ts";
 import { evolveRun, type RunEvent, type RunState } from "../../../actors/transport/run-state.ts";
 import { runs } from "../../../actors/transport/runs.ts";
@@ -153,10 +154,11 @@ t.test("a call is sent again, looked up in doubt, and given up as a saga's is", 
   const call = (events: RunEvent[]) => vehicleOf(events)?.call;
   const ref = referenceOf("ADA");
   const busy = eventsOf(rules, one, answer(ref, "book-ride", "unavailable"));
-  t.match(call(busy), { tries: 1, postponed: true, doubt: false, dueAt: secondsLater(0.5) });
-  const second = eventsOf(rules, busy, reissue(0.5));
+  const waitMs = retryDelayMs(ref, 1);
+  t.match(call(busy), { tries: 1, postponed: true, doubt: false, dueAt: secondsLater(waitMs / 1000) });
+  const second = eventsOf(rules, busy, reissue(waitMs / 1000));
   t.match(call(second), { tries: 2, postponed: false, doubt: false });
-  const third = eventsOf(rules, second, answer(ref, "book-ride", "unavailable", { seconds: 1 }), reissue(2));
+  const third = eventsOf(rules, second, answer(ref, "book-ride", "unavailable", { seconds: 1 }), reissue(3));
   const given = givenOf(t, rules, runId);
   given(...third)
     .when(answer(ref, "book-ride", "unavailable", { seconds: 3 }))

@@ -39,6 +39,7 @@ const callOf = (doubt: boolean): VendorCall => ({
   request: {
     reference: "another's",
     rooms: 1,
+    offer: { nightlyRateMinor: 1_000_000, currency: "USD" },
     bookedUnder: "ref.1",
     issuedUnder: "ref.1",
     loaded: { amountMinor: 2, currency: "USD" },

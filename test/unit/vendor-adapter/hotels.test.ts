@@ -35,6 +35,64 @@ const search = (more: Partial<HotelSearch> = {}): HotelSearch => ({
   ...more,
 });
 
+t.test("a crowd asks a vendor once", async (t) => {
+  let now = evening;
+  let hears = true;
+  const asked: string[] = [];
+  const answers: PromiseWithResolvers<void>[] = [];
+  let outcome: "done" | "unavailable" = "done";
+  const source = (name: string): HotelSource => ({
+    name,
+    port: {
+      search: async () => {
+        asked.push(name);
+        const answer = Promise.withResolvers<void>();
+        answers.push(answer);
+        await answer.promise;
+        if (outcome === "unavailable") return { outcome: "unavailable", detail: "busy" };
+        return { outcome: "done", offers: [offer(name, "h1")] };
+      },
+    },
+  });
+  const sources = ["stayhub", "roomlink", "direct"].map(source);
+  const cache = new OfferCache({ now: () => now }, () => hears);
+  const options = { timeBoxMs: 60_000, traceparent: trace.traceparent, log };
+  const crowd = (count: number) =>
+    Array.from({ length: count }, () => cache.search("XN", sources, search(), options));
+  /** What each of them was told, once the vendors have answered, and how often each vendor was asked. */
+  const told = async (searches: ReturnType<typeof crowd>) => {
+    for (const { resolve } of answers.splice(0)) resolve();
+    const all = await Promise.all(searches);
+    const counts = Object.fromEntries(
+      [...Map.groupBy(asked.splice(0), (name) => name)].map(([name, times]) => [name, times.length]),
+    );
+    return { all, counts };
+  };
+
+  const first = crowd(30);
+  now = secondsLater(1);
+  const { all, counts } = await told([...first, ...crowd(20)]);
+  t.same(counts, { stayhub: 1, roomlink: 1, direct: 50 }, "contracts are counted down next door");
+  for (const { recent } of all) {
+    t.equal(recent.offers.length, 3);
+    t.match(recent.vendors, [{ vendor: "stayhub", askedAt: evening.toISOString() }]);
+  }
+  t.equal(all.flatMap((one) => one.asked).length, 52, "and whoever asked it notes what it said");
+
+  now = secondsLater(100);
+  outcome = "unavailable";
+  const failed = await told(crowd(10));
+  t.same(failed.counts, { stayhub: 1, roomlink: 1, direct: 10 });
+  for (const { recent } of failed.all) t.equal(recent.partialFailures.length, 3, "all hear that it failed");
+  outcome = "done";
+  const before = crowd(2);
+  cache.invalidate("XN", "JFK");
+  t.match((await told([...before, ...crowd(2)])).counts, { stayhub: 2 }, "forced, it is asked anew");
+  now = secondsLater(200);
+  hears = false;
+  t.match((await told(crowd(3))).counts, { stayhub: 3 }, "others' invalidations are not heard of");
+});
+
 t.test("a vendor is asked once a minute", async (t) => {
   let now = evening;
   let hears = true;

@@ -1,4 +1,4 @@
-/** Owns what of a vendor's free text may travel on: nothing that names a person. What the text means is its adapter's. */
+/** Owns what of free text may travel on: nothing by which a person could be named or reached. What the text means is its reader's. */
 
 const mask = "[masked]";
 const eMail = /[^\s@<>"'(),;:]+@[^\s@<>"'(),;:]+/g;
@@ -9,7 +9,7 @@ const digits = /\+?\d(?:[\s()./-]{0,3}\d){4,}/g;
 const readMax = 4000;
 
 /**
- * @param text a vendor's words
+ * @param text a vendor's words, or an operator's
  * @param sent the request that they answer: none of its texts is left in them, standing alone, in whatever case
  */
 export const masked = (text: string, sent: unknown): string => {
@@ -25,5 +25,6 @@ export const masked = (text: string, sent: unknown): string => {
 
 const textsIn = (value: unknown): string[] => {
   if (typeof value === "string") return [value.trim()];
+  if (value instanceof URLSearchParams) return textsIn([...value.values()]);
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 };

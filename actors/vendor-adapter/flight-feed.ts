@@ -1,0 +1,167 @@
+/**
+ * Owns listening to flight-data vendors (contract, "Vendor webhooks": a long-poll stream): for each airline and vendor one process, which
+ * publishes what concerns the airline's own flights. What a prediction means is the flight actor's.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { type FlightPrediction, isFlownBy, type NotePrediction } from "../../schemas/flight.ts";
+import { urn } from "../../schemas/urn.ts";
+import { causedId, freshUuid, mintTraceparent } from "../runtime/clock.ts";
+import type { ActorContext } from "../runtime/host.ts";
+import { sendCommand, systemCommand } from "../runtime/send.ts";
+import { retryDelayMs } from "../runtime/vendor-call.ts";
+import { FeedClaim, type HeardFeed } from "./feed-claim.ts";
+import type { FlightFeedPort, FlightPage, ReadOutcome } from "./ports.ts";
+
+export const feedCollection = "flightFeeds";
+
+/** One airline's vendor. */
+export interface Feed {
+  tenant: string;
+  name: string;
+  port: FlightFeedPort;
+}
+
+type Context = Pick<ActorContext, "clock" | "config" | "documents" | "faults" | "log" | "streams">;
+
+/** How long the vendor may hold a call. */
+const waitMs = 25_000;
+/** A dead process's feed is taken over within this, and `lookMs`. */
+const claimMs = 15_000;
+const renewMs = 4_000;
+const lookMs = 5_000;
+/** A vendor that has nothing and answers sooner doesn't hold calls: it is asked as if it failed. */
+const shortMs = 500;
+/** What is told of flights that should have left so long ago is told of nobody who is stranded now. */
+const staleMs = 48 * 3_600_000;
+
+/**
+ * From now on each feed is listened to, here or in another process.
+ * @param feeds those of the moment
+ * @returns the way to stop, which breaks off what is under way and lets another process go on at once
+ */
+export const startFlightFeeds = (context: Context, feeds: () => Feed[]): (() => Promise<void>) => {
+  const stopping = new AbortController();
+  const listening = new Map<string, Promise<void>>();
+  const look = (): void => {
+    for (const { tenant, name } of feeds()) {
+      const key = `${tenant}.${name}`;
+      if (listening.has(key)) continue;
+      const log = context.log.child({ tenant, vendor: name });
+      const port = () => feeds().find((feed) => feed.tenant === tenant && feed.name === name)?.port;
+      const heard = listenIfFree({ ...context, log }, { tenant, name, port }, stopping.signal)
+        .catch((error) => log.warn({ err: error }, "feed broken off; it goes on from where it stood"))
+        .finally(() => listening.delete(key));
+      listening.set(key, heard);
+    }
+  };
+  const looking = setInterval(look, Math.min(lookMs, context.config.SWEEP_INTERVAL_MS));
+  look();
+  return async () => {
+    clearInterval(looking);
+    stopping.abort();
+    await Promise.all(listening.values());
+  };
+};
+
+/** A feed by whatever port it has at the moment: its configuration may change while it is listened to. */
+interface Source extends Pick<Feed, "tenant" | "name"> {
+  port(): FlightFeedPort | undefined;
+}
+
+const listenIfFree = async (context: Context, source: Source, signal: AbortSignal): Promise<void> => {
+  const { clock, documents, log } = context;
+  const collection = documents.tenant(source.tenant).collection<HeardFeed>(feedCollection);
+  const claim = await FeedClaim.take(collection, source.name, { clock, claimMs });
+  if (claim === undefined) return;
+  const lost = new AbortController();
+  const renew = (): void => {
+    claim.renew().then(
+      (isHeld) => isHeld || lost.abort(),
+      (error) => {
+        log.warn({ err: error }, "the feed's claim is not renewed");
+        if (!claim.isLive) lost.abort();
+      },
+    );
+  };
+  const renewing = setInterval(renew, renewMs);
+  try {
+    await listen(context, source, claim, AbortSignal.any([signal, lost.signal]));
+  } finally {
+    clearInterval(renewing);
+    await claim.release();
+  }
+};
+
+const listen = async (
+  context: Context,
+  source: Source,
+  claim: FeedClaim,
+  signal: AbortSignal,
+): Promise<void> => {
+  let failures = 0;
+  while (!signal.aborted) {
+    const port = source.port();
+    if (port === undefined) return;
+    const poll = { correlationUrn: urn("correlation", freshUuid()), traceparent: mintTraceparent() };
+    const { cursor } = claim;
+    const askedMs = performance.now();
+    const asked = { ...(cursor !== undefined && { cursor }), waitMs };
+    const page = await port.poll(asked, { traceparent: poll.traceparent, signal });
+    if (signal.aborted) return;
+    if (page.outcome === "done") {
+      await tell(context, source, poll, page);
+      context.faults("after-publish", "flight-feed");
+      if (!(await claim.move(page.cursor))) return;
+      const isShort = page.predictions.length === 0 && performance.now() - askedMs < shortMs;
+      failures = isShort && page.cursor === cursor ? failures + 1 : 0;
+    } else if (isForgotten(page) && cursor !== undefined) {
+      context.log.warn({ detail: page.detail }, "the feed begins anew: its cursor is too old");
+      if (!(await claim.move(undefined))) return;
+    } else {
+      failures += 1;
+      context.log.warn({ outcome: page.outcome, detail: page.detail, failures }, "the feed does not answer");
+    }
+    if (failures > 0) await pause(source, failures, page, signal);
+  }
+};
+
+const isForgotten = (page: ReadOutcome<FlightPage>): page is Extract<typeof page, { outcome: "refused" }> =>
+  page.outcome === "refused" && page.code === "NOT_FOUND";
+
+/** Half a second, one, two … a minute, and up to a fifth more; as long as the vendor asks for, if that is longer. */
+const pause = async (
+  { tenant, name }: Source,
+  failures: number,
+  page: ReadOutcome<FlightPage>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const askedMs = page.outcome === "unavailable" ? (page.retryAfterMs ?? 0) : 0;
+  const ms = Math.max(retryDelayMs(`${tenant}.${name}`, failures), askedMs);
+  try {
+    await delay(ms, undefined, { signal });
+  } catch (error) {
+    // The end of listening is what the loop looks at next.
+    if (!signal.aborted) throw error;
+  }
+};
+
+/** Sends what concerns the airline's own flights; one and all confirmed when it returns. */
+const tell = async (
+  { clock, log, streams }: Context,
+  { tenant, name }: Source,
+  poll: { correlationUrn: string; traceparent: string },
+  { predictions, passedOver }: FlightPage,
+): Promise<void> => {
+  if (passedOver > 0) log.warn({ count: passedOver }, "the vendor has told what cannot be read");
+  const now = clock.now();
+  const isOwn = ({ flight }: FlightPrediction): boolean =>
+    isFlownBy(tenant, flight.number) && Date.parse(flight.scheduledDeparture) > now.getTime() - staleMs;
+  await Promise.all(
+    predictions.filter(isOwn).map((prediction) => {
+      const data: NotePrediction = { ...prediction, vendor: name };
+      const id = causedId(`${tenant}.${name}`, "prediction", prediction.eventId);
+      const command = { id, name: "flight.note-prediction", entity: "", data, now };
+      return sendCommand(streams, systemCommand("vendor-adapter", { tenant, ...poll }, command));
+    }),
+  );
+};

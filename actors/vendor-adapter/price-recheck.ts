@@ -1,0 +1,46 @@
+/** Owns whether rooms that a hotel has just held are kept at their price: offers are minutes old when they are held. */
+import { decimalFromMinor } from "../../schemas/currency.ts";
+import type { Money } from "../../schemas/vocabulary.ts";
+import type { CallContext, Hold, HoldRequest, HotelPort, Refused } from "./ports.ts";
+
+type Asked = Pick<HoldRequest, "offer" | "rooms" | "checkIn" | "checkOut" | "nightlyMax">;
+
+const dayMs = 86_400_000;
+
+const money = ({ amountMinor, currency }: Money): string =>
+  `${decimalFromMinor(amountMinor, currency)} ${currency}`;
+
+/**
+ * Undefined: it is kept. A price that is the offer's, or lower, always is; a higher one within the policy's limit a night, as a new offer at
+ * that price would be. An offer that a person chose beyond the limit is its own limit. Another currency than the offer's is no price to compare.
+ * @param total of the hold: all rooms, the whole stay
+ */
+export const priceRefusal = (asked: Asked, total: Money): Refused | undefined => {
+  const { offer, rooms, checkIn, checkOut, nightlyMax } = asked;
+  const refused = (detail: string): Refused => ({ outcome: "refused", code: "PRICE_CHANGED", detail });
+  const nights = (Date.parse(checkOut) - Date.parse(checkIn)) / dayMs;
+  if (total.currency !== offer.currency)
+    return refused(`The price is in ${total.currency} now, and was in ${offer.currency}.`);
+  // Averages of uneven nights are rounded: what is less than a minor unit a night over is none.
+  const nightlyMinor = Math.floor(total.amountMinor / (rooms * nights));
+  if (nightlyMinor <= offer.nightlyRateMinor || nightlyMax === undefined) return undefined;
+  if (nightlyMax.currency === total.currency && nightlyMinor <= nightlyMax.amountMinor) return undefined;
+  const now = money({ amountMinor: nightlyMinor, currency: total.currency });
+  const before = money({ amountMinor: offer.nightlyRateMinor, currency: offer.currency });
+  return refused(`A night is ${now} now, and was ${before}; the policy allows ${money(nightlyMax)}.`);
+};
+
+/**
+ * Undefined: the hold stands. Else it is given up, where the vendor knows how; where that fails it ends by itself, as all holds do.
+ * @param hold as the vendor's answer or a look-up has it
+ */
+export const refusedForPrice = async (
+  port: HotelPort,
+  request: Asked & { reference: string },
+  { holdId, total }: Pick<Hold, "holdId" | "total">,
+  context: CallContext,
+): Promise<Refused | undefined> => {
+  const refusal = priceRefusal(request, total);
+  if (refusal !== undefined) await port.release?.({ reference: request.reference, holdId }, context);
+  return refusal;
+};
