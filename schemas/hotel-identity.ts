@@ -179,17 +179,18 @@ export const hotelsAmong = <Offer extends HotelFacts>(offers: readonly Offer[]):
   const clusters = new Map<string, Offer[]>();
   offers.forEach((offer, i) => {
     const hotelUrn = urns[i]!;
-    clusters.set(hotelUrn, [...(clusters.get(hotelUrn) ?? []), offer]);
+    const members = clusters.get(hotelUrn);
+    if (members === undefined) clusters.set(hotelUrn, [offer]);
+    else members.push(offer);
   });
   return [...clusters].map(([hotelUrn, members]) => toldBy(hotelUrn, members));
 };
 
 const toldBy = <Offer extends HotelFacts>(hotelUrn: string, members: Offer[]): HotelTold<Offer> => {
-  const offers = [...members].sort(
-    (a, b) =>
-      Number(b.vendor === directVendor) - Number(a.vendor === directVendor) ||
-      ordinal(providerCode(a), providerCode(b)),
-  ) as [Offer, ...Offer[]];
+  const offers = members
+    .map((offer) => ({ offer, code: providerCode(offer), isOwn: Number(offer.vendor === directVendor) }))
+    .sort((a, b) => b.isOwn - a.isOwn || ordinal(a.code, b.code))
+    .map(({ offer }) => offer) as [Offer, ...Offer[]];
   const [{ name, address, coordinates }] = offers;
   const stars = offers.find((one) => one.stars !== undefined)?.stars;
   const chain = offers.find((one) => one.chain !== undefined)?.chain;

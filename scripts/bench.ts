@@ -14,6 +14,8 @@ import { loadAverage } from "./benchmarks/process-figures.ts";
 import { push } from "./benchmarks/push.ts";
 import { pushes } from "./benchmarks/pushes.ts";
 import { read } from "./benchmarks/read.ts";
+import { search } from "./benchmarks/search.ts";
+import { slowVendor } from "./benchmarks/slow-vendor.ts";
 import { webhooks } from "./benchmarks/webhooks.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
@@ -29,6 +31,8 @@ const benchmarks: Record<string, Benchmark> = {
   dashboard,
   webhooks,
   live,
+  search,
+  "slow-vendor": slowVendor,
 };
 
 const help = `Usage: scripts/bench [name…] [--json FILE]

@@ -1,5 +1,6 @@
 // The command `scripts/soak`: which scenarios run, their seed and numbers, what they found, and the exit code.
 import { parseArgs } from "node:util";
+import { agent } from "./soaking/agent.ts";
 import { deliveries } from "./soaking/deliveries-soak.ts";
 import { documentsCrash } from "./soaking/documents-crash.ts";
 import { fuzz } from "./soaking/fuzz.ts";
@@ -11,6 +12,7 @@ import { nights } from "./soaking/nights.ts";
 import { outages } from "./soaking/outages.ts";
 import type { Scenario, Sizes } from "./soaking/scenario.ts";
 import { streams } from "./soaking/streams.ts";
+import { vendors } from "./soaking/vendors.ts";
 import { waves } from "./soaking/waves.ts";
 import { StartFailure } from "./supervisor/start-failure.ts";
 
@@ -19,6 +21,7 @@ const scenarios: Record<string, Scenario<any>> = {
   "documents-crash": documentsCrash,
   "kill-points": killPoints,
   outages,
+  vendors,
   waves,
   deliveries,
   kills: killed,
@@ -27,9 +30,11 @@ const scenarios: Record<string, Scenario<any>> = {
   sockets,
   streams,
   logins: loginGuesses,
+  agent,
 };
 
 const sizeNames = [
+  "runs",
   "kills",
   "cases",
   "groups",
@@ -40,6 +45,7 @@ const sizeNames = [
   "stalled",
   "sockets",
   "drops",
+  "prompts",
 ] as const;
 
 const sizesShown = (sizes: Sizes = {}): string =>
@@ -47,9 +53,9 @@ const sizesShown = (sizes: Sizes = {}): string =>
     .map(([name, size]) => ` --${name} ${size}`)
     .join("");
 
-const help = `Usage: scripts/soak [name…] [--seed N] [--kills N] [--cases N] [--groups N] [--requests N]
+const help = `Usage: scripts/soak [name…] [--seed N] [--runs N] [--kills N] [--cases N] [--groups N] [--requests N]
                            [--events N] [--subscriptions N] [--readers N] [--stalled N]
-                           [--sockets N] [--drops N]
+                           [--sockets N] [--drops N] [--prompts N]
 
 Runs fault and load scenarios at full numbers, each on servers of its own; default: all. Minutes each.
 
@@ -61,6 +67,7 @@ ${Object.entries(scenarios)
   .join("\n")}
 
   --seed N      draws the same moments and orders again (default: a new one, which is printed)
+  --runs N      how many small flights meet vendors that misbehave
   --kills N     how often a process is killed
   --cases N     how many flights come in
   --groups N    how many bookings each flight has
@@ -68,6 +75,7 @@ ${Object.entries(scenarios)
   --events N    how many events are told, and to how many partners: --subscriptions N
   --readers N   how many streams are read, and how many of them are not: --stalled N
   --sockets N   how many live sockets there are, and how often one is dropped: --drops N
+  --prompts N   how many texts try to talk a model into something
   --help        this text
 
 Smaller numbers than the defaults are for trying; a number holds for the scenarios that show it as theirs.
@@ -85,6 +93,7 @@ const read = () => {
   const { values, positionals } = parseArgs({
     options: {
       seed: { type: "string" },
+      runs: { type: "string" },
       kills: { type: "string" },
       cases: { type: "string" },
       groups: { type: "string" },
@@ -95,6 +104,7 @@ const read = () => {
       stalled: { type: "string" },
       sockets: { type: "string" },
       drops: { type: "string" },
+      prompts: { type: "string" },
       help: { type: "boolean", default: false },
     },
     allowPositionals: true,

@@ -36,6 +36,10 @@ export interface OwnInstanceOptions {
   vendorLatencyMs: number;
   /** Added to the service's environment. */
   env?: Record<string, string>;
+  /** Parts of the sandbox, by name; default: those that it has without being told. */
+  vendors?: readonly string[];
+  /** By airline code, where it works with some of them only. */
+  worksWith?: Readonly<Record<string, readonly string[]>>;
   say(line: string): void;
   signal: AbortSignal;
 }
@@ -100,7 +104,7 @@ export class OwnInstance {
       const service = keep(await startService(folder, instance, options));
       const streams = await openStreams(nats.url, "stopover-bench");
       const client = await openClient(nats.url);
-      const airlines = await provision(folder, instance, client, sandbox.url, options.signal);
+      const airlines = await provision(folder, instance, client, sandbox.url, options);
       return new OwnInstance(
         {
           folder,
@@ -198,11 +202,17 @@ const startDocumentServer = (folder: string, { signal }: OwnInstanceOptions, por
     signal,
   });
 
-const startSandbox = (folder: string, { vendorLatencyMs, signal }: OwnInstanceOptions): Promise<Running> =>
+const startSandbox = (
+  folder: string,
+  { vendorLatencyMs, vendors, signal }: OwnInstanceOptions,
+): Promise<Running> =>
   startScript({
     name: "sandbox",
     script: join(scripts, "sandbox/main.ts"),
-    args: ["--dir", join(folder, "sandbox"), "--port", "0", "--latency", String(vendorLatencyMs)],
+    args: [
+      ...["--dir", join(folder, "sandbox"), "--port", "0", "--latency", String(vendorLatencyMs)],
+      ...(vendors === undefined ? [] : ["--vendors", vendors.join(",")]),
+    ],
     env: process.env,
     logFile: join(folder, "logs/sandbox.log"),
     readyLine: /^listening (http:\S+)/,
@@ -237,7 +247,7 @@ const provision = async (
   instance: Instance,
   client: InstanceClient,
   sandboxUrl: string,
-  signal: AbortSignal,
+  { signal, worksWith }: OwnInstanceOptions,
 ): Promise<DemoAirline[]> => {
   const announced = await fetch(sandboxUrl, { signal });
   const { vendors, receiverUrl } = (await announced.json()) as {
@@ -246,7 +256,7 @@ const provision = async (
   };
   const provisioning: Provisioning = { instance, dataDir: folder, client, vendors, receiverUrl };
   const airlines = await provisionAirlines(provisioning);
-  await putVendors(provisioning);
+  await putVendors(provisioning, worksWith);
   const secrets = Object.fromEntries(
     airlines.flatMap(({ partners }) =>
       partners.map(({ clientId, webhookSecret }) => [clientId, { current: webhookSecret }]),

@@ -6,6 +6,7 @@ import { startScript } from "../supervisor/script-process.ts";
 import { serviceHeap } from "../supervisor/supervise.ts";
 import type { BareRoute } from "./bare-peer.ts";
 import type { OwnInstance } from "./instance.ts";
+import type { PlainHotel } from "./plain-hotels.ts";
 
 const peer = (
   own: Pick<OwnInstance, "folder">,
@@ -97,3 +98,28 @@ export const startLivePeer = (
   signal: AbortSignal,
 ): Promise<Running> =>
   peer(own, "live-peer", { script: "live-peer.ts", env: { NATS_URL: own.instance.natsUrl }, signal });
+
+/** Hotel vendors without books, each at an address of its own: `GET /` of the process tells which. */
+export const startPlainHotels = (
+  own: Pick<OwnInstance, "folder">,
+  hotels: readonly PlainHotel[],
+  signal: AbortSignal,
+): Promise<Running> =>
+  peer(own, "plain-hotels", {
+    script: "plain-hotels.ts",
+    env: { PLAIN_HOTELS: JSON.stringify(hotels) },
+    signal,
+  });
+
+/** The same vendors asked by Fastify, and what they answer put one behind the other. */
+export const startFastifySearchPeer = (
+  own: Pick<OwnInstance, "folder">,
+  hotels: readonly PlainHotel[],
+  hotelsUrl: string,
+  signal: AbortSignal,
+): Promise<Running> =>
+  peer(own, "fastify-search", {
+    script: "fastify-search-peer.ts",
+    env: { NODE_ENV: "production", PLAIN_HOTELS: JSON.stringify(hotels), PLAIN_HOTELS_URL: hotelsUrl },
+    signal,
+  });

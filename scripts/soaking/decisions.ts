@@ -19,7 +19,7 @@ const attemptsMax = 400;
 
 /** Asked until there is an answer that is none of an outage; says whether an earlier try may have been carried out. */
 const insist = async (
-  own: OwnInstance,
+  own: Pick<OwnInstance, "instance">,
   asked: Asked,
   waitForService: () => Promise<void>,
 ): Promise<{ answer: Answer; repeated: boolean }> => {
@@ -42,7 +42,7 @@ const insist = async (
  * @throws Error after an answer that no passenger should get
  */
 export const decideOnOffer = async (
-  own: OwnInstance,
+  own: Pick<OwnInstance, "instance">,
   { airline, traveller, does }: Decision,
   waitForService: () => Promise<void>,
 ): Promise<boolean> => {

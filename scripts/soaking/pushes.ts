@@ -40,7 +40,7 @@ export const flightWith = (
  * @returns the case's URN @throws Error after a refusal, or 200 attempts
  */
 export const pushUntilAnswered = async (
-  own: OwnInstance,
+  own: Pick<OwnInstance, "instance" | "partnerToken">,
   airline: DemoAirline,
   body: DisruptionPushBody,
   waitForService: () => Promise<void>,

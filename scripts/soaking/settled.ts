@@ -11,12 +11,15 @@ import type { SoakResult } from "./scenario.ts";
 
 const lookEveryMs = 200;
 const vendorTimeoutMs = 8000;
-const databasePrefix = "stopover";
+export const databasePrefix = "stopover";
 /** Of what a push sets going; reviews have timers of their own that are due hours later. */
 const collections = ["cases", "subCases", "waves", "transfers", "transportRuns", "messages", "deliveries"];
 
 /** The first reason found why the instance is not at rest; undefined: nothing is under way. */
-const underWay = async ({ streams }: OwnInstance, databases: readonly Db[]): Promise<string | undefined> => {
+const underWay = async (
+  { streams }: Pick<OwnInstance, "streams">,
+  databases: readonly Db[],
+): Promise<string | undefined> => {
   const { state } = await streams.manager.streams.info("COMMANDS");
   if (state.messages > 0) return `${state.messages} commands wait`;
   for (const stream of ["EVENTS", "INTERNAL"]) {
@@ -63,7 +66,7 @@ const everBooked = async (databases: readonly Db[]): Promise<number> => {
  * @param expectedCases URNs that must all stand
  */
 export const checkSettled = async (
-  own: OwnInstance,
+  own: Pick<OwnInstance, "instance" | "airlines" | "streams">,
   expectedCases: readonly string[],
   options: SettledOptions,
 ): Promise<SoakResult & { seen: Seen }> => {
