@@ -1,5 +1,6 @@
 /** Owns the dated table by which limits in one currency are compared with prices in another; it settles no payment. */
 import { minorUnitDigits } from "./currency.ts";
+import type { Money } from "./vocabulary.ts";
 
 /** European Central Bank reference rates are published on working days; these are rounded, for limits only. */
 export const ratesAsOf = "2026-11-02";
@@ -74,3 +75,7 @@ export const convertMinor = (amountMajor: number, from: string, to: string): num
   if (fromRate === undefined || toRate === undefined) return undefined;
   return Math.round((amountMajor / fromRate) * toRate * 10 ** minorUnitDigits(to));
 };
+
+/** The same amount in minor units of another currency, rounded. Undefined when a rate is needed and missing. */
+export const minorIn = (currency: string, { amountMinor, currency: from }: Money): number | undefined =>
+  from === currency ? amountMinor : convertMinor(amountMinor / 10 ** minorUnitDigits(from), from, currency);

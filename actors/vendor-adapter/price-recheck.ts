@@ -1,5 +1,6 @@
 /** Owns whether rooms that a hotel has just held are kept at their price: offers are minutes old when they are held. */
 import { decimalFromMinor } from "../../schemas/currency.ts";
+import { minorIn } from "../../schemas/exchange-rates.ts";
 import type { Money } from "../../schemas/vocabulary.ts";
 import type { CallContext, Hold, HoldRequest, HotelPort, Refused } from "./ports.ts";
 
@@ -24,7 +25,8 @@ export const priceRefusal = (asked: Asked, total: Money): Refused | undefined =>
   // Averages of uneven nights are rounded: what is less than a minor unit a night over is none.
   const nightlyMinor = Math.floor(total.amountMinor / (rooms * nights));
   if (nightlyMinor <= offer.nightlyRateMinor || nightlyMax === undefined) return undefined;
-  if (nightlyMax.currency === total.currency && nightlyMinor <= nightlyMax.amountMinor) return undefined;
+  const comparable = minorIn(nightlyMax.currency, { amountMinor: nightlyMinor, currency: total.currency });
+  if (comparable !== undefined && comparable <= nightlyMax.amountMinor) return undefined;
   const now = money({ amountMinor: nightlyMinor, currency: total.currency });
   const before = money({ amountMinor: offer.nightlyRateMinor, currency: offer.currency });
   return refused(`A night is ${now} now, and was ${before}; the policy allows ${money(nightlyMax)}.`);

@@ -4,7 +4,7 @@ import type { CaseListItem } from "../../schemas/case.ts";
 import type { Query } from "../../schemas/command.ts";
 import { currencyOfCountry } from "../../schemas/currency.ts";
 import { distanceKmBetween } from "../../schemas/distance.ts";
-import { convertMinor } from "../../schemas/exchange-rates.ts";
+import { convertMinor, minorIn } from "../../schemas/exchange-rates.ts";
 import type { HotelOffer, HotelSearch, RecentOffers } from "../../schemas/hotel.ts";
 import { hotelsAmong, ordinal } from "../../schemas/hotel-identity.ts";
 import {
@@ -147,13 +147,14 @@ export const gatesOf = (
   };
 };
 
-/** Each hotel once: those with an allowed offer first, then the cheapest, then the nearest. */
+/** Each hotel once: those with an allowed offer first, then the cheapest in the airport's currency, then the nearest. */
 export const hotelsFound = (
   offers: readonly HotelOffer[],
-  airport: { latitude: number; longitude: number },
+  airport: Pick<Airport, "latitude" | "longitude" | "country">,
   { rooms, nights }: Pick<HotelSearchBody, "rooms" | "nights">,
   gates: Gates | undefined,
 ): HotelFound[] => {
+  const bestFirst = bestIn(currencyOfCountry(airport.country) ?? "USD");
   const hotels = hotelsAmong(offers).map(({ masterHotelId: _, offers: members, ...facts }): HotelFound => {
     const distanceKm = distanceKmBetween(airport, facts.coordinates);
     const found = members.map((offer) => offerFound(offer, { rooms, nights, distanceKm, gates }));
@@ -191,9 +192,15 @@ const offerFound = (
   };
 };
 
-const bestFirst = (a: OfferFound, b: OfferFound): number =>
-  Number(a.policy?.allowed === false) - Number(b.policy?.allowed === false) ||
-  a.nightlyRateMinor - b.nightlyRateMinor ||
-  Number(a.vendor !== "direct") - Number(b.vendor !== "direct") ||
-  ordinal(a.vendor, b.vendor) ||
-  ordinal(a.providerOfferId, b.providerOfferId);
+/** What there is no rate for counts as the dearest. */
+const rateIn = (currency: string, { nightlyRateMinor, currency: from }: OfferFound): number =>
+  minorIn(currency, { amountMinor: nightlyRateMinor, currency: from }) ?? Number.MAX_SAFE_INTEGER;
+
+const bestIn =
+  (currency: string) =>
+  (a: OfferFound, b: OfferFound): number =>
+    Number(a.policy?.allowed === false) - Number(b.policy?.allowed === false) ||
+    rateIn(currency, a) - rateIn(currency, b) ||
+    Number(a.vendor !== "direct") - Number(b.vendor !== "direct") ||
+    ordinal(a.vendor, b.vendor) ||
+    ordinal(a.providerOfferId, b.providerOfferId);

@@ -1,6 +1,7 @@
 /** Owns what makes a hotel offer unusable, for a policy or for one group, and the sentence that says so; ranking what passes is left to scores. */
 import type { DiscardReason, GroupNeed } from "../../../schemas/allocation.ts";
 import { decimalFromMinor } from "../../../schemas/currency.ts";
+import { minorIn, ratesAsOf } from "../../../schemas/exchange-rates.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
 
@@ -66,14 +67,21 @@ const rateRefusal = (offer: HotelOffer, policy: Gates): Refusal | undefined => {
   if (limit === undefined) return undefined;
   const asked = money(offer.nightlyRateMinor, offer.currency);
   const allowed = money(limit.amountMinor, limit.currency);
-  if (offer.currency !== limit.currency)
+  const rate = rateIn(limit.currency, offer);
+  if (rate === undefined)
     return {
       reason: "CURRENCY_MISMATCH",
       detail: `Priced at ${asked} a night, the policy's limit is ${allowed}: not comparable.`,
     };
-  if (offer.nightlyRateMinor <= limit.amountMinor) return undefined;
-  return { reason: "RATE_TOO_HIGH", detail: `${asked} a night, the policy allows ${allowed}.` };
+  if (rate <= limit.amountMinor) return undefined;
+  const converted =
+    offer.currency === limit.currency ? "" : ` (${money(rate, limit.currency)} by the rates of ${ratesAsOf})`;
+  return { reason: "RATE_TOO_HIGH", detail: `${asked}${converted} a night, the policy allows ${allowed}.` };
 };
+
+/** What a room costs a night, in minor units of a currency; undefined: there is no exchange rate to it. */
+export const rateIn = (currency: string, offer: HotelOffer): number | undefined =>
+  minorIn(currency, { amountMinor: offer.nightlyRateMinor, currency: offer.currency });
 
 const sellerRefusal = (offer: HotelOffer, policy: Gates): Refusal | undefined => {
   const missing = policy.requiredAmenities.filter((amenity) => !offer.amenities.includes(amenity));

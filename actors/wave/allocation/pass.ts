@@ -185,13 +185,11 @@ const dedup = (audience: Audience, groups: GroupNeed[], scale: Scale): Ranked[] 
   const usable = audience.ranked
     .filter(({ refusal }) => refusal === undefined)
     .filter(({ offer, stock }) => groups.some((group) => canHold(group, offer, stock)));
-  const price = new Map(usable.map(({ offer }) => [offer, averagePrice(offer, audience.groups)]));
-  const foreign = ({ offer }: Ranked): number => (offer.currency === scale.currency ? 0 : 1);
+  const price = new Map(usable.map(({ offer }) => [offer, averagePrice(offer, audience.groups, scale)]));
   const dearer = ({ offer }: Ranked): number => (offer.vendor === "direct" ? 0 : 1);
   usable.sort(
     (a, b) =>
-      foreign(a) - foreign(b) ||
-      price.get(a.offer)! - price.get(b.offer)! ||
+      dearerBy(price.get(a.offer)!, price.get(b.offer)!) ||
       dearer(a) - dearer(b) ||
       ordinal(offerKey(a.offer), offerKey(b.offer)),
   );
@@ -202,6 +200,9 @@ const dedup = (audience: Audience, groups: GroupNeed[], scale: Scale): Ranked[] 
   }
   return [...winners.values()];
 };
+
+/** Two that cannot be compared are as dear as each other. */
+const dearerBy = (price: number, other: number): number => (price === other ? 0 : price - other);
 
 /** One text per offer, for an order that does not depend on which vendor answered first. */
 export const offerKey = (offer: HotelOffer): string =>

@@ -2,7 +2,7 @@
 import type { GroupNeed } from "../../../schemas/allocation.ts";
 import type { HotelOffer } from "../../../schemas/hotel.ts";
 import type { ResolvedPolicy } from "../../../schemas/policy.ts";
-import { canHold, roomsNeeded, type Stock } from "./gates.ts";
+import { canHold, rateIn, roomsNeeded, type Stock } from "./gates.ts";
 
 /** An offer that passed the gates for these groups. */
 export interface Candidate {
@@ -39,9 +39,10 @@ export const scaleOf = (
   currency: string,
 ): Scale => {
   const prices = audiences.flatMap(({ candidates, groups }) =>
-    candidates
-      .filter(({ offer }) => offer.currency === currency)
-      .flatMap(({ offer }) => groups.map((group) => priceOf(group, offer))),
+    candidates.flatMap(({ offer }) => {
+      const rate = rateIn(currency, offer);
+      return rate === undefined ? [] : groups.map((group) => priceOf(group, offer, rate));
+    }),
   );
   const candidates = audiences.flatMap((audience) => audience.candidates);
   const groups = audiences.flatMap((audience) => audience.groups);
@@ -109,18 +110,27 @@ export const openingCost = (
   sum(members, ({ groups, weights }) => (weights.consolidation * sum(groups, roomsOf)) / scale.rooms) /
   scale.hotelsMax;
 
-/** What the pass's groups would pay on average for a needed room and night; a foreign currency comes after all others. */
-export const averagePrice = (offer: HotelOffer, groups: readonly GroupNeed[]): number =>
-  sum(groups, (group) => roomNightsOf(group) * priceOf(group, offer)) /
-  Math.max(1, sum(groups, roomNightsOf));
+/** What the pass's groups would pay on average for a needed room and night; a currency without an exchange rate comes after all others. */
+export const averagePrice = (
+  offer: HotelOffer,
+  groups: readonly GroupNeed[],
+  { currency }: Pick<Scale, "currency">,
+): number => {
+  const rate = rateIn(currency, offer);
+  if (rate === undefined) return Number.POSITIVE_INFINITY;
+  const total = sum(groups, (group) => roomNightsOf(group) * priceOf(group, offer, rate));
+  return total / Math.max(1, sum(groups, roomNightsOf));
+};
 
 /** 0 the cheapest, 1 the dearest: without an exchange rate a price in a foreign currency counts as the dearest. */
-const dearness = (group: GroupNeed, offer: HotelOffer, scale: Scale): number =>
-  offer.currency === scale.currency ? share(priceOf(group, offer), scale.price) : 1;
+const dearness = (group: GroupNeed, offer: HotelOffer, scale: Scale): number => {
+  const rate = rateIn(scale.currency, offer);
+  return rate === undefined ? 1 : share(priceOf(group, offer, rate), scale.price);
+};
 
 /** Nightly price of one room of the group's demand; higher than the rate where small rooms make it take more of them. */
-const priceOf = (group: GroupNeed, offer: HotelOffer): number =>
-  (offer.nightlyRateMinor * roomsNeeded(group, offer)) / roomsOf(group);
+const priceOf = (group: GroupNeed, offer: HotelOffer, rate: number): number =>
+  (rate * roomsNeeded(group, offer)) / roomsOf(group);
 
 export const roomsOf = (group: GroupNeed): number => Math.max(1, group.rooms);
 

@@ -16,7 +16,7 @@ import { airport, north, offer, run } from "./hotels-at-jfk.ts";
 
 t.test("each gate names itself, with both figures", async (t) => {
   const limit = { amountMinor: 15_000, currency: "USD" };
-  const rows: [DiscardReason, Partial<HotelOffer>, Partial<ResolvedPolicy>, string][] = [
+  const rows: [DiscardReason, Partial<HotelOffer>, Partial<ResolvedPolicy>, string | RegExp][] = [
     ["BELOW_MIN_STARS", { stars: 3 }, { minStars: 4 }, "3 stars, the policy asks for 4."],
     ["UNRATED", {}, { minStars: 1 }, "No star rating, the policy asks for 1."],
     [
@@ -44,10 +44,16 @@ t.test("each gate names itself, with both figures", async (t) => {
       "50000.50 HUF a night, the policy allows 50000.00 HUF.",
     ],
     [
-      "CURRENCY_MISMATCH",
-      { currency: "JPY" },
+      "RATE_TOO_HIGH",
+      { nightlyRateMinor: 1_000_000, currency: "JPY" },
       { maxNightlyRate: limit },
-      "Priced at 10000 JPY a night, the policy's limit is 150.00 USD: not comparable.",
+      /^1000000 JPY \(\d{4}\.\d\d USD by the rates of \d{4}-\d\d-\d\d\) a night, the policy allows 150\.00 USD\.$/,
+    ],
+    [
+      "CURRENCY_MISMATCH",
+      { currency: "XYZ" },
+      { maxNightlyRate: limit },
+      "Priced at 100.00 XYZ a night, the policy's limit is 150.00 USD: not comparable.",
     ],
     [
       "CURRENCY_MISMATCH",
@@ -285,15 +291,48 @@ t.test("scores: cost, distance and consolidation each decide when they alone wei
     );
 });
 
-t.test("without a limit, a price in a foreign currency counts as the dearest", async (t) => {
-  const usd = [offer({ providerHotelId: "1" }), offer({ providerHotelId: "2", nightlyRateMinor: 20_000 })];
-  const yen = offer({ providerHotelId: "3", currency: "JPY", nightlyRateMinor: 100 });
-  const result = run([group("a")], [...usd, yen]);
-  t.equal(result.allocations[0]!.offer.providerHotelId, "1");
-  t.equal(result.rankingInputs.find(({ offer }) => offer.currency === "JPY")!.scores!.cost, 0);
-  t.equal(money(100, "JPY"), "100 JPY");
-  t.equal(money(12_345, "KWD"), "12.345 KWD");
-});
+t.test(
+  "prices in several currencies are compared by the dated table; one without a rate counts as the dearest",
+  async (t) => {
+    const usd = [offer({ providerHotelId: "1" }), offer({ providerHotelId: "2", nightlyRateMinor: 20_000 })];
+    const costOf = ({ rankingInputs }: ReturnType<typeof run>, currency: string) =>
+      rankingInputs.find(({ offer }) => offer.currency === currency)!.scores!.cost;
+    const unknown = run(
+      [group("a")],
+      [...usd, offer({ providerHotelId: "3", currency: "XYZ", nightlyRateMinor: 100 })],
+    );
+    t.equal(unknown.allocations[0]!.offer.providerHotelId, "1");
+    t.equal(costOf(unknown, "XYZ"), 0);
+    for (const [yen, chosen, cost] of [
+      [10_000, "3", 1],
+      [25_000, "1", 0.368],
+      [50_000, "1", 0],
+    ] as const) {
+      const result = run(
+        [group("a")],
+        [...usd, offer({ providerHotelId: "3", currency: "JPY", nightlyRateMinor: yen })],
+      );
+      t.equal(result.allocations[0]!.offer.providerHotelId, chosen, `${yen} JPY`);
+      t.ok(Math.abs(costOf(result, "JPY") - cost) < 0.01, `${yen} JPY: ${costOf(result, "JPY")}`);
+      t.equal(result.allocations[0]!.currency, chosen === "3" ? "JPY" : "USD", "it is paid in its own");
+    }
+    const one = { masterHotelId: "m1" };
+    const twice = run(
+      [group("a")],
+      [
+        offer({ ...one, providerHotelId: "1", providerOfferId: "dear" }),
+        offer({ ...one, vendor: "roomlink", providerHotelId: "9", currency: "EUR", nightlyRateMinor: 8_000 }),
+      ],
+    );
+    t.equal(
+      twice.allocations[0]!.offer.currency,
+      "EUR",
+      "of one hotel's offers the cheapest, whatever it is priced in",
+    );
+    t.equal(money(100, "JPY"), "100 JPY");
+    t.equal(money(12_345, "KWD"), "12.345 KWD");
+  },
+);
 
 t.test("distance: London to Paris airports", async (t) => {
   const km = distanceKmBetween(

@@ -36,7 +36,14 @@ t.test("at which price rooms are kept", (t) => {
     ["as it was chosen by a person, beyond the policy", usd(40_000), usd(8_000), true],
     ["dearer than a person chose it, beyond the policy", usd(40_004), usd(8_000), false],
     ["in another currency", eur(40_000), usd(12_000), false],
-    ["dearer, with a limit in another currency", usd(40_004), eur(90_000), false],
+    ["dearer, within a limit in another currency", usd(40_004), eur(9_000), true],
+    ["dearer, beyond a limit in another currency", usd(40_004), eur(8_000), false],
+    [
+      "dearer, with a limit that it cannot be compared with",
+      usd(40_004),
+      { ...eur(90_000), currency: "XYZ" },
+      false,
+    ],
   ];
   for (const [what, total, nightlyMax, kept] of table) {
     const refusal = priceRefusal({ ...asked, ...(nightlyMax && { nightlyMax }) }, total);
