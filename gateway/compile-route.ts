@@ -11,6 +11,7 @@ import {
 import { type CheckUrns, compileUrnCheck } from "./checks/own-urns.ts";
 import { formBytesMax } from "./checks/read-form.ts";
 import { deprecationHeaders } from "./deprecation.ts";
+import { BodyRoom } from "./http/body-room.ts";
 import {
   bodyBytesDefault,
   type HandlerName,
@@ -47,8 +48,10 @@ export interface CompiledRoute {
   paramNames: readonly string[];
   /** 0: the route takes no body. */
   bodyBytesMax: number;
-  /** Its body is nobody's to read but the handler's. */
-  raw: boolean;
+  /** Its body is nobody's to read but the handler's, and signed in one of these headers. Undefined: it is read here. */
+  rawSignedIn: readonly string[] | undefined;
+  /** What its bodies share in this process; undefined: they are small, and their senders known. */
+  bodyRoom: BodyRoom | undefined;
   /** Of the file in its form; undefined: it takes none. */
   fileBytesMax: number | undefined;
   matchParams: MatchParams | undefined;
@@ -88,7 +91,8 @@ const compile = (route: Route): Omit<CompiledRoute, "notices"> => ({
   named: route.cache === "passenger",
   paramNames: paramNames(route),
   bodyBytesMax: bodyBytesMaxOf(route),
-  raw: route.rawBody !== undefined,
+  rawSignedIn: route.rawBody?.signedIn,
+  bodyRoom: bodyRoomOf(route),
   fileBytesMax: route.form?.file.bytesMax,
   matchParams: route.params && compileParams(route.params),
   matchQuery: route.querystring && compileQuery(route.querystring),
@@ -98,6 +102,14 @@ const compile = (route: Route): Omit<CompiledRoute, "notices"> => ({
   checkBodyUrns: compileUrnCheck(route.body ?? route.form?.fields),
   headers: successHeaders(route),
 });
+
+/** Of one route's raw bodies or forms: some sixty of the largest webhooks, or a few of the largest files. */
+const roomBytesMin = 32 * 1024 * 1024;
+
+const bodyRoomOf = (route: Route): BodyRoom | undefined =>
+  route.rawBody === undefined && route.form === undefined
+    ? undefined
+    : new BodyRoom(Math.max(roomBytesMin, 2 * bodyBytesMaxOf(route)));
 
 const bodyBytesMaxOf = ({ body, rawBody, form, bodyBytesMax = bodyBytesDefault }: Route): number => {
   if (form !== undefined) return form.file.bytesMax + formBytesMax;

@@ -1,6 +1,6 @@
 /** Owns calling the actors: the envelope made of a checked request, and what a failed call means to the caller. */
 import type { ServiceBroker } from "moleculer";
-import type { Accepted, Command, Principal, Query, Reply, Trace } from "../schemas/command.ts";
+import type { Accepted, Command, Principal, Query, Reply, StagedRef, Trace } from "../schemas/command.ts";
 import { Problem } from "../schemas/problems.ts";
 import { idOf } from "../schemas/urn.ts";
 import type { PresentedToken } from "../streams/revocations.ts";
@@ -49,6 +49,9 @@ export interface CheckedRequest {
 
 /** Keeps a large command's data elsewhere and gives back the command with a reference in its place. */
 export type StageCommand = (command: Command) => Promise<Command>;
+
+/** Keeps what no command carries; its reference stands in the command's data. */
+export type StageText = (command: Pick<Command, "tenant" | "issuedAt">, text: string) => Promise<StagedRef>;
 
 export interface Dispatch {
   /** @throws Problem the actor's refusal, or upstream/unavailable; anything else that is thrown is a bug */

@@ -144,7 +144,7 @@ const parametersOf = (route: Route): Json[] => {
       required: false,
       schema: { type: "string", minLength: 1, maxLength: 255 },
     });
-  if ("command" in route && (route.params ?? route.body?.properties.version) !== undefined)
+  if (changesEntity(route) && (route.params ?? route.body?.properties.version) !== undefined)
     parameters.push({
       name: "If-Match",
       in: "header",
@@ -162,6 +162,10 @@ const parametersOf = (route: Route): Json[] => {
     });
   return parameters;
 };
+
+/** By a command of its own, or by one that its handler sends on. */
+const changesEntity = (route: Route): boolean =>
+  "command" in route || route.problems.includes("conflict/version");
 
 const parameter = (name: string, place: "path" | "query", schema: TSchema): Json => {
   const { description, ...rest } = plain(schema) as Json;
@@ -229,7 +233,7 @@ const successOf = (route: Route, components: Components): Json => ({
   description: route.summary,
   headers: headersNamed(
     ...(takesIdempotencyKey(route) ? ["Idempotency-Replayed"] : []),
-    ...("command" in route || isTagged(route) ? ["ETag"] : []),
+    ...(changesEntity(route) || isTagged(route) ? ["ETag"] : []),
     ...(route.cache === "passenger" ? [surrogateKeyHeader] : []),
   ),
   ...(route.success === 204 ? {} : { content: contentOf(route, components) }),

@@ -65,9 +65,10 @@ export const createPipeline = (parts: PipelineParts) => {
     }
     const { row: route, values } = router.match(exchange.method, exchange.path);
     notices.headers = route.notices;
+    const rawHeaders = route.rawSignedIn === undefined ? undefined : exchange.everyHeader();
+    requireSignature(route, rawHeaders);
     // In the request's own tick, or its first bytes are lost; what a check refuses is dropped with the exchange.
-    if (route.bodyBytesMax > 0) exchange.collectBody(route.bodyBytesMax);
-    const rawHeaders = route.raw ? exchange.everyHeader() : {};
+    if (route.bodyBytesMax > 0) exchange.collectBody(route.bodyBytesMax, route.bodyRoom);
     const airline = airlineOfHost(route, exchange, tenants);
     const { principal, presented } = await authenticate(route, exchange, airline, parts);
     requireOpenCase(principal, closedCases);
@@ -79,7 +80,7 @@ export const createPipeline = (parts: PipelineParts) => {
     const readBody = bodyReader(route, exchange);
     const write = keyedWriteOf(route, values, exchange, principal, conditions.idempotencyKey, readBody);
     const run = async (): Promise<HttpAnswer> => {
-      const raw = route.raw ? await readRaw(exchange, rawHeaders) : undefined;
+      const raw = rawHeaders === undefined ? undefined : await readRaw(exchange, rawHeaders);
       const read: ReadBody =
         raw === undefined ? await readBody() : { value: undefined, bytes: raw.body.length };
       const input = matchInput(route, values, exchange.query, read.value, read.bytes);
@@ -166,6 +167,18 @@ export const createPipeline = (parts: PipelineParts) => {
       parts.log.error({ correlationUrn, path: exchange.path, err: error }, "answer broken off");
     });
   };
+};
+
+/**
+ * Whether it is a good one the handler tells; without any nothing is waited for, or kept.
+ * @throws Problem auth/bad-signature
+ */
+const requireSignature = (
+  { rawSignedIn = [] }: CompiledRoute,
+  headers: Record<string, string> | undefined,
+): void => {
+  if (headers !== undefined && !rawSignedIn.some((name) => headers[name]))
+    throw new Problem("auth/bad-signature", "The request has no signature.");
 };
 
 const readRaw = async (exchange: Exchange, headers: Record<string, string>): Promise<RawRequest> => {

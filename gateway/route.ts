@@ -17,6 +17,7 @@ export type HandlerName =
   | "receiveVendorWebhook"
   | "exportAudit"
   | "takePassengerFile"
+  | "analyzeContract"
   | "showPassengerTemplate"
   | "showKeySet"
   | "showDescription"
@@ -66,7 +67,12 @@ interface RouteFacts {
   body?: TObject;
   bodyBytesMax?: number;
   /** In place of `body`: its handler gets the bytes and all headers as they came, of whatever media type. What it describes is shown. */
-  rawBody?: { description: string; bytesMax: number };
+  rawBody?: {
+    description: string;
+    bytesMax: number;
+    /** Lower case: one of them carries its signature. Without any it is refused before its body is waited for. */
+    signedIn: readonly string[];
+  };
   /** In place of `body`: a multipart form (RFC 7578) with one file, in its part `file`, and these texts beside it. */
   form?: { fields: TObject; file: { description: string; bytesMax: number } };
   /** `exempt`: counts in no limit. */
@@ -110,7 +116,9 @@ export const problemsOf = (route: Route): ProblemCode[] => {
   if (route.rate !== "exempt") add("rate/exceeded");
   if (route.params !== undefined) add("not-found/resource", "validation/malformed");
   if (route.querystring !== undefined) add("validation/query");
-  if (route.rawBody !== undefined) add("validation/too-large", "validation/malformed");
+  if (route.rawBody !== undefined)
+    add("validation/too-large", "validation/malformed", "auth/bad-signature", "upstream/unavailable");
+  if (route.form !== undefined) add("upstream/unavailable");
   if (route.body !== undefined || route.form !== undefined)
     add("validation/too-large", "validation/media-type", "validation/malformed", "validation/body");
   if (takesIdempotencyKey(route))

@@ -1,20 +1,29 @@
 /** Owns handing a large command's data to the actors in pieces: one message holds at most 1 MiB, a push may be 8. */
 import type { ServiceBroker } from "moleculer";
 import { ulid } from "ulid";
-import type { StageCommand } from "./dispatch.ts";
+import type { StageCommand, StageText } from "./dispatch.ts";
 
 const pieceCharactersMax = 200_000;
 
 /** Pieces go one after the other; the command then carries their reference instead of its data. */
-export const createStage =
-  (broker: ServiceBroker): StageCommand =>
-  async (command) => {
-    const text = JSON.stringify(command.data);
-    const stagedId = ulid(Date.parse(command.issuedAt));
+export const createStage = (broker: ServiceBroker): StageCommand => {
+  const stageText = createStageText(broker);
+  return async (command) => ({
+    ...command,
+    data: {},
+    staged: await stageText(command, JSON.stringify(command.data)),
+  });
+};
+
+/** Keeps a JSON text where every actor's process finds it, for a day at most. */
+export const createStageText =
+  (broker: ServiceBroker): StageText =>
+  async ({ tenant, issuedAt }, text) => {
+    const stagedId = ulid(Date.parse(issuedAt));
     const pieces = Math.ceil(text.length / pieceCharactersMax);
     for (let index = 0; index < pieces; index++) {
       const piece = text.slice(index * pieceCharactersMax, (index + 1) * pieceCharactersMax);
-      await broker.call("staging.put", { tenant: command.tenant, stagedId, index, text: piece });
+      await broker.call("staging.put", { tenant, stagedId, index, text: piece });
     }
-    return { ...command, data: {}, staged: { stagedId, pieces } };
+    return { stagedId, pieces };
   };

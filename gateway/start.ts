@@ -18,6 +18,7 @@ import { createCrossOrigin } from "./checks/cross-origin.ts";
 import { createReplays } from "./checks/replay.ts";
 import { type CompiledRoute, compileRoute } from "./compile-route.ts";
 import { createDispatch, type Dispatch, type StageCommand } from "./dispatch.ts";
+import { createAnalyzeContract } from "./handlers/analyze-contract.ts";
 import { createExchangeMagicLink } from "./handlers/exchange-magic-link.ts";
 import { createExportAudit } from "./handlers/export-audit.ts";
 import { createRouteHandler, type Handlers } from "./handlers/handlers.ts";
@@ -53,6 +54,7 @@ import { shareRates } from "./rates/share.ts";
 import { type DocumentedSurface, pathsOf, type Route } from "./route.ts";
 import { Router } from "./router.ts";
 import { allRoutes } from "./routes/all.ts";
+import { createStageText } from "./stage.ts";
 
 export interface GatewayParts {
   config: Config;
@@ -184,6 +186,7 @@ const createHandlers = (
     receiveVendorWebhook: createReceiveVendorWebhook(dispatch, config.BASE_URL),
     streamMyEvents: createStreamMyEvents(passengerStreams),
     exportAudit: createExportAudit(dispatch),
+    analyzeContract: createAnalyzeContract(dispatch, createStageText(parts.broker)),
     takePassengerFile: createTakePassengerFile(dispatch, createPassengerFileReader(), parts.stage),
     showPassengerTemplate,
     showKeySet: createShowKeySet(keys),

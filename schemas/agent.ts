@@ -136,7 +136,11 @@ export const AgentActionView = Type.Object(
         examples: ["The hotel has not the rooms that the group needs."],
       }),
     ),
-    planner: Type.String({ examples: ["rules-1"], description: "Who proposed it." }),
+    planner: Type.String({
+      examples: ["rules-1"],
+      description:
+        "Who proposed it: the rules; with a model's name, it was that model's choice. All figures are the rules'.",
+    }),
     proposedAt: Timestamp,
     decidedBy: Type.Optional(Type.String({ description: "URN of who approved or rejected it." })),
     decidedAt: Type.Optional(Timestamp),
@@ -200,7 +204,10 @@ export const TriageView = Type.Object(
     partialFailures: Type.Array(Type.Object({ failedDomain: Type.String(), detail: Type.String() }), {
       description: "What could not be read within three seconds, and so is not part of the answer.",
     }),
-    planner: Type.String({ examples: ["rules-1"] }),
+    planner: Type.String({
+      examples: ["rules-1"],
+      description: "The rules; with a model's name, that model had a say.",
+    }),
     triagedAt: Timestamp,
   },
   { title: "Triage", examples: [exampleTriage] },

@@ -18,6 +18,15 @@ export const directVendor = "direct";
 
 const Rooms = (description: string) => Type.Integer({ minimum: 0, maximum: 10_000, description });
 
+/** Agreed beyond the rooms themselves: on record, and shown; the service itself does nothing by it. */
+const conditions = Type.Object({
+  releaseDays: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 365, description: "Before arrival; 0: on the day." }),
+  ),
+  cancellation: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
+  roomTypes: Type.Optional(Type.String({ minLength: 1, maxLength: 300, examples: ["Double or twin"] })),
+});
+
 const terms = {
   name: Type.String({ minLength: 1, maxLength: 120, examples: ["Garden Court, winter block"] }),
   hotel: Type.Object({
@@ -63,6 +72,7 @@ const terms = {
       description: "Default: GUARANTEE alone.",
     }),
   ),
+  conditions: Type.Optional(conditions),
   block: Type.Object({
     roomsPerNight: Rooms("Rooms that the hotel holds for the airline every night."),
     exceptions: Type.Optional(
@@ -89,6 +99,13 @@ const terms = {
 };
 
 export const ContractBody = Type.Object({
+  analysisUrn: Type.Optional(
+    Type.String({
+      ...Urn("contract-analysis"),
+      description:
+        "The analysis of the document that these terms were read from. Whoever sends it stands by them: nothing of it counts before.",
+    }),
+  ),
   contractUrn: Type.Optional(
     Type.String({
       ...Urn("contract"),
@@ -101,7 +118,10 @@ export const ContractBody = Type.Object({
 export type ContractBody = Static<typeof ContractBody>;
 
 /** What was agreed, with every default filled in. */
-export type ContractTerms = Omit<ContractBody, "contractUrn" | "version" | "acceptedPayments" | "block"> & {
+export type ContractTerms = Omit<
+  ContractBody,
+  "analysisUrn" | "contractUrn" | "version" | "acceptedPayments" | "block"
+> & {
   acceptedPayments: PaymentMethod[];
   block: {
     roomsPerNight: number;
@@ -129,6 +149,13 @@ export const ContractView = Type.Object(
     urn: Urn("contract"),
     ...terms,
     status: Type.Enum([...contractStatuses], { description: "By the local date at the airport." }),
+    provenance: Type.Optional(
+      Type.Object({
+        analysisUrn: Urn("contract-analysis"),
+        confirmedBy: Type.String({ examples: ["urn:operator:9b2f6c1e-0c7a-4c55-8e2f-5f1d1c0a7a11"] }),
+        confirmedAt: Timestamp,
+      }),
+    ),
     nights: Type.Array(
       Type.Object({
         night: LocalDate("2026-11-21"),

@@ -68,7 +68,10 @@ export interface OpenDetected extends DetectedDisruption {
   crossing: number;
 }
 
-/** The data of `flight.note-case`. ELSEWHERE: an airline's or operator's own case is there, and the feed has no say in it. */
+/**
+ * The data of `flight.note-case`. ELSEWHERE: an airline's or operator's own case is there, or the feed's own was closed: the feed has no
+ * say in it.
+ */
 export interface FlightCaseNote {
   crossing: number;
   caseId: string;

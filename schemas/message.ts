@@ -109,11 +109,20 @@ export interface PassengerContact {
 
 export const messageStates = ["delivered", "bounced", "replied", "opted-out", "opted-in"] as const;
 export type MessageState = (typeof messageStates)[number];
+/** What readers say of themselves; the rest carriers tell of a message. */
+export const readersWords: ReadonlySet<MessageState> = new Set(["replied", "opted-out", "opted-in"]);
+/** By so much a carrier's clock may be ahead of ours, or behind it, and its times still count for the order of things. */
+export const carrierSkewMsMax = 300_000;
 
 /** The data of `message.record-status`: what a carrier tells of a message that it has taken, in any order, late or twice. */
 export interface MessageStatusReport {
-  /** Ours, under which the carrier has taken it. Absent: its reader says so of themselves, as in the two members that follow. */
+  /** Who tells it: nobody else's messages are theirs to tell of. */
+  vendor: string;
+  /** Ours, under which the carrier has taken it. */
   reference?: string;
+  /** The carrier's own id of it, where it does not name ours. */
+  carrierId?: string;
+  /** Where neither is there: a reader says so of themselves (`readersWords`), in this channel. */
   channel?: Channel;
   /** Their number or address, sealed. */
   sealedRecipient?: string;

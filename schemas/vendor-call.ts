@@ -25,6 +25,8 @@ export interface VendorCall {
   tries: number;
   /** An earlier try has no known outcome: look the reference up before asking again. */
   doubt: boolean;
+  /** ISO 8601 UTC: when its sender began to ask for it. Absent: nobody reckons with it. */
+  firstAskedAt?: string;
   /** How often a person has had it asked again after a refusal, which the vendor would else only repeat. Absent: never. */
   again?: number;
   /** ISO 8601 UTC: later than this it is not carried out any more, as its sender has asked again or gone on. Absent: it always is. */
@@ -78,11 +80,17 @@ export interface VendorView {
   reconcileMinutes?: number;
   /** From each process; absent: as many as there are. */
   callsPerSecond?: number;
+  /** Whether there is a secret that it signs its webhooks with; without one none is believed. */
+  webhooks: boolean;
+  /** As its dialect names it; none of it is secret. */
+  account?: Readonly<Record<string, string>>;
 }
 
 /** A page of our references of bookings that stand with a vendor. */
 export interface StandingBookings {
   references: string[];
+  /** Of attempts that were given up: what stands under one of them is nobody's. Absent: none. */
+  givenUp?: string[];
   /** Where the next page begins; absent: this is the last one. */
   next?: string;
 }
@@ -95,6 +103,18 @@ export interface StayReport {
   state: "CHECKED_IN" | "CHECKED_OUT" | "NO_SHOW" | "CANCELLED";
   /** ISO 8601 UTC, by the vendor's clock. */
   at: string;
+}
+
+/** What is wrong with a booking that stands with a vendor (`LedgerEntry.oddity`). */
+export type BookingOddity = "TWIN" | "STRAY" | "PARTLY_CANCELLED";
+
+/** The data of `sub-case.note-oddity`: a booking of which the group may know nothing, or not all. */
+export interface OddBooking {
+  vendor: string;
+  /** Ours. */
+  reference: string;
+  bookingId: string;
+  oddity: BookingOddity;
 }
 
 /** The sub-case that a reference of ours belongs to: references begin with its id and a dot. */

@@ -1,5 +1,8 @@
 /** Owns how a vendor's webhook travels from the gateway to the vendor-adapter: as it came, since its signature is over the bytes. */
 
+/** What vendors sign in, in lower case: a request with none of them is no vendor's. */
+export const signatureHeaders = ["x-vendor-signature", "stripe-signature", "x-twilio-signature"] as const;
+
 /** The data of `vendor-adapter.receive-webhook`. */
 export interface ReceivedWebhook {
   /** As the address names it; there may be no such vendor. */

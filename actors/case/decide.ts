@@ -5,7 +5,13 @@ import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
 import { decideBookRooms, decideNoteOverride, decideRerun, withRenewed } from "./booking.ts";
 import { decideClose, decideReopen } from "./closing.ts";
-import { decideAmendDetected, decideOpenDetected, decideWithdrawDetected, takenInHand } from "./detected.ts";
+import {
+  decideAmendDetected,
+  decideMissManifest,
+  decideOpenDetected,
+  decideWithdrawDetected,
+  takenInHand,
+} from "./detected.ts";
 import { flightIn } from "./detected-state.ts";
 import { decideOpen, decideProvisioned, reissueAfterMs } from "./intake.ts";
 import { decideAmendManifest, decideApplyCorrection } from "./manifest-patch.ts";
@@ -36,6 +42,7 @@ export const commands = [
   "open-detected",
   "amend-detected",
   "withdraw-detected",
+  "miss-manifest",
   "note-provisioned",
   "plan",
   "request-demand",
@@ -135,6 +142,8 @@ const decideVerb = (state: CaseState | undefined, command: Received, gathered: u
       return decideAmendDetected(state, command);
     case "withdraw-detected":
       return decideWithdrawDetected(state, command);
+    case "miss-manifest":
+      return decideMissManifest(state, command);
     case "amend-manifest":
     case "add-passengers":
     case "take-push":

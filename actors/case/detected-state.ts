@@ -1,7 +1,14 @@
 /** Owns what a case keeps of the flight feed that has opened it, and how long it waits for its manifest. */
 
-import type { PredictionState } from "../../schemas/flight.ts";
-import { type FlightFacts, feedEventPrefix, flightKeyOf, type OpenDetected } from "../../schemas/flight.ts";
+import {
+  type DetectedDisruption,
+  type FlightFacts,
+  feedEventPrefix,
+  flightKeyOf,
+  type OpenDetected,
+  type PredictionState,
+} from "../../schemas/flight.ts";
+import type { Timer } from "../runtime/decider.ts";
 import type { CaseState } from "./state.ts";
 
 /** What the feed said last. */
@@ -25,7 +32,32 @@ export interface Detection {
   isPushed?: true;
   /** Set: somebody has done something about it, who is not to find it closed. */
   takenBy?: string;
+  /** Until when the airline may leave open who is stranded without anybody asking. */
+  manifestDueAt?: Date;
+  /** Set: somebody was told that it has not said so. */
+  isManifestMissed?: true;
 }
+
+/** After a disruption is certain. */
+const manifestPatienceMs = 30 * 60_000;
+
+/** @param before undefined: it is detected now */
+export const manifestDueAt = (
+  { prediction, flight }: Pick<DetectedDisruption, "prediction" | "flight">,
+  before: Detection | undefined,
+  now: Date,
+): Date => {
+  if (prediction.state !== "CONFIRMED") return new Date(flight.scheduledDeparture);
+  if (before?.prediction.state === "CONFIRMED" && before.manifestDueAt !== undefined)
+    return before.manifestDueAt;
+  return new Date(now.getTime() + manifestPatienceMs);
+};
+
+export const manifestTimers = (state: CaseState): Timer[] => {
+  const { manifestDueAt: dueAt, isManifestMissed } = state.detection ?? {};
+  if (dueAt === undefined || isManifestMissed || !isAwaitingManifest(state)) return [];
+  return [{ name: "miss-manifest", dueAt }];
+};
 
 export interface FromFeed {
   /** The flight whose one case this is while it is open (`first-case.ts`); absent: none, or another case is. */
@@ -39,13 +71,22 @@ export type DetectedEvent =
   | { type: "case.manifest-received"; data: CaseState }
   | {
       type: "case.prediction-amended";
-      data: Told & Pick<CaseState, "airport" | "flight" | "disruption">;
+      data: Told & Facts & { manifestDueAt: Date };
     }
+  /** For a person: nobody has said in time who is stranded. */
+  | { type: "case.manifest-missed"; data: Record<string, never> }
+  /** It is told of otherwise, and the case follows. */
+  | { type: "case.facts-amended"; data: Facts }
+  /** For a person: it is told of otherwise than passengers have been provided for. `says`: in what. */
+  | { type: "case.difference-noted"; data: { says: string; detail: string } }
   /** Nothing of the case follows it. */
   | { type: "case.prediction-noted"; data: Told }
   /** For a person: somebody has gone on with what the feed now takes back. */
   | { type: "case.withdrawal-noted"; data: Told }
   | { type: "case.taken-in-hand"; data: { by: string } };
+
+/** What is told of a disruption. */
+export type Facts = Pick<CaseState, "airport" | "flight" | "disruption">;
 
 interface Told {
   told: number;
@@ -55,6 +96,9 @@ interface Told {
 const detectedTypes: Readonly<Record<DetectedEvent["type"], true>> = {
   "case.manifest-received": true,
   "case.prediction-amended": true,
+  "case.manifest-missed": true,
+  "case.facts-amended": true,
+  "case.difference-noted": true,
   "case.prediction-noted": true,
   "case.withdrawal-noted": true,
   "case.taken-in-hand": true,
@@ -87,9 +131,15 @@ export const evolveDetected = (state: CaseState, event: DetectedEvent): CaseStat
     case "case.manifest-received":
       return received(state, event.data, detection);
     case "case.prediction-amended": {
-      const { told, prediction, ...facts } = event.data;
-      return { ...state, ...facts, detection: { ...detection, told, prediction } };
+      const { told, prediction, manifestDueAt: dueAt, ...facts } = event.data;
+      return { ...state, ...facts, detection: { ...detection, told, prediction, manifestDueAt: dueAt } };
     }
+    case "case.manifest-missed":
+      return { ...state, detection: { ...detection, isManifestMissed: true } };
+    case "case.facts-amended":
+      return { ...state, ...event.data };
+    case "case.difference-noted":
+      return state;
     case "case.prediction-noted":
     case "case.withdrawal-noted":
       return { ...state, detection: { ...detection, ...event.data } };

@@ -2,40 +2,26 @@
  * Owns what the flight feed does to a case: it opens one whose manifest comes later, tells what it learns, and takes it back. Once the
  * airline has pushed the disruption the feed has no say in it any more.
  */
-import type { DetectedDisruption, OpenDetected } from "../../schemas/flight.ts";
+import type { DetectedDisruption, FlightCaseNote, OpenDetected } from "../../schemas/flight.ts";
 import { urn } from "../../schemas/urn.ts";
-import { type DisruptionReason, disruptionReasons } from "../../schemas/vocabulary.ts";
 import { NotYet, type Outgoing, type Received } from "../runtime/decider.ts";
 import {
   type DetectedEvent,
   type Detection,
   feedEventId,
-  flightIn,
   isAwaitingManifest,
   isAwaitingPush,
+  manifestDueAt,
+  manifestTimers,
   type Prediction,
 } from "./detected-state.ts";
+import { decideFacts, factsOf } from "./disruption-facts.ts";
 import { item } from "./items.ts";
 import type { CaseEvent, CaseState } from "./state.ts";
-
-export const reasonOf = (raw: string): { reason: DisruptionReason; reasonRaw?: string } =>
-  (disruptionReasons as readonly string[]).includes(raw)
-    ? { reason: raw as DisruptionReason }
-    : { reason: "OTHER", reasonRaw: raw };
 
 const predictionOf = ({ prediction: { observedAt, ...rest } }: DetectedDisruption): Prediction => ({
   ...rest,
   observedAt: new Date(observedAt),
-});
-
-const factsOf = ({ airport, flight, disruption }: DetectedDisruption) => ({
-  airport,
-  flight: flightIn(flight),
-  disruption: {
-    type: disruption.type,
-    ...reasonOf(disruption.reason),
-    decidedAt: new Date(disruption.decidedAt),
-  },
 });
 
 /** @param flightClaim so that no second case is opened for the flight */
@@ -56,7 +42,10 @@ export const decideOpenDetected = (
     source: "FEED",
     ...factsOf(data),
     flightClaim,
-    detection: { flightId, crossing, told, prediction: predictionOf(data) },
+    detection: {
+      ...{ flightId, crossing, told, prediction: predictionOf(data) },
+      manifestDueAt: manifestDueAt(data, undefined, command.now),
+    },
     createdAt: command.now,
     createdBy: command.principal.urn,
     correlationUrn: command.correlationUrn,
@@ -78,11 +67,25 @@ export const decideAmendDetected = (state: CaseState | undefined, command: Recei
   const data = command.data as DetectedDisruption;
   const told = newsFor(state, data);
   if (state === undefined || told === undefined) return [];
-  // Whom a room is sought for already has it sought by what the airline has said.
-  return isAwaitingPush(state) && isAwaitingManifest(state)
-    ? [{ type: "case.prediction-amended", data: { ...told, ...factsOf(data) } }]
-    : [{ type: "case.prediction-noted", data: told }];
+  if (isAwaitingPush(state) && isAwaitingManifest(state))
+    return [
+      {
+        type: "case.prediction-amended",
+        data: {
+          ...{ ...told, ...factsOf(data) },
+          manifestDueAt: manifestDueAt(data, state.detection, command.now),
+        },
+      },
+    ];
+  const noted: CaseEvent = { type: "case.prediction-noted", data: told };
+  // What the airline has said itself stands.
+  if (!isAwaitingPush(state)) return [noted];
+  return [noted, ...decideFacts(state, data, `The flight feed ${told.prediction.vendor}`)];
 };
+
+/** The timer: somebody asks the airline, whom nobody need ask once it has said so. */
+export const decideMissManifest = (state: CaseState, { now }: Received): CaseEvent[] =>
+  manifestTimers(state).some(({ dueAt }) => dueAt <= now) ? [{ type: "case.manifest-missed", data: {} }] : [];
 
 /** A case that nobody has touched is closed; about any other a person decides. */
 export const decideWithdrawDetected = (state: CaseState | undefined, command: Received): CaseEvent[] => {
@@ -123,7 +126,6 @@ export const takenInHand = (state: CaseState, { principal }: Received, events: C
 
 /** Told as soon as the case is there: its passengers are nobody's yet, since nobody knows them. */
 export const openedByFeed = (state: CaseState, caseId: string): Outgoing[] => {
-  const { flightId, crossing } = state.detection as Detection;
   const { externalEventId, status, airport, disruption } = state;
   return [
     {
@@ -139,13 +141,20 @@ export const openedByFeed = (state: CaseState, caseId: string): Outgoing[] => {
         subCaseCount: 0,
       },
     },
-    {
-      to: "command",
-      name: "flight.note-case",
-      entity: flightId,
-      data: { crossing, caseId, standing: "OPENED" },
-    },
+    ...noteFlight(state, caseId, "OPENED"),
   ];
+};
+
+/** The flight tells a closed case nothing more, and asks for another at its next detection; one that is open again it tells. */
+export const noteFlight = (
+  { detection }: CaseState,
+  caseId: string,
+  standing: FlightCaseNote["standing"],
+): Outgoing[] => {
+  if (detection === undefined) return [];
+  const { flightId, crossing } = detection;
+  const data: FlightCaseNote = { crossing, caseId, standing };
+  return [{ to: "command", name: "flight.note-case", entity: flightId, data }];
 };
 
 export const flightOf = ({ flight }: CaseState) => ({
@@ -157,9 +166,15 @@ export const flightOf = ({ flight }: CaseState) => ({
 
 export const detectedOut = (event: DetectedEvent, state: CaseState, caseId: string): Outgoing[] => {
   switch (event.type) {
-    case "case.prediction-amended":
     case "case.manifest-received":
+      return [disruptionAmended(state, caseId), ...manifestCame(state, caseId)];
+    case "case.prediction-amended":
+    case "case.facts-amended":
       return [disruptionAmended(state, caseId)];
+    case "case.manifest-missed":
+      return [missingManifestItem(state, caseId)];
+    case "case.difference-noted":
+      return [differenceItem(state, caseId, event.data)];
     case "case.withdrawal-noted":
       return [withdrawnItem(state, caseId, event.data.prediction)];
     case "case.prediction-noted":
@@ -215,3 +230,31 @@ const withdrawnItem = (state: CaseState, caseId: string, { vendor, eventId }: Pr
     groups: state.groups.map(({ groupId }) => groupId),
     occurrence: eventId,
   });
+
+const differenceItem = (
+  state: CaseState,
+  caseId: string,
+  { says, detail }: { says: string; detail: string },
+): Outgoing =>
+  item(state, caseId, {
+    category: "DATA_INCOMPLETE",
+    origin: "flight-feed",
+    detail,
+    groups: state.groups.map(({ groupId }) => groupId),
+    occurrence: says,
+  });
+
+const missingManifestItem = (state: CaseState, caseId: string): Outgoing =>
+  item(state, caseId, {
+    category: "DATA_INCOMPLETE",
+    origin: "flight-feed",
+    detail: "The airline has not told who is stranded. Ask for its manifest, or close the case.",
+    groups: [],
+    occurrence: "manifest",
+  });
+
+/** Takes that item off the desks again. */
+export const manifestCame = ({ detection, groups }: CaseState, caseId: string): Outgoing[] =>
+  detection?.isManifestMissed && groups.length > 0
+    ? [{ to: "command", name: "review.note-manifest", entity: caseId, data: {} }]
+    : [];

@@ -13,7 +13,8 @@ import { causedId } from "../runtime/clock.ts";
 import type { ActorContext, CommandFunction, Dispatch } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
 import { isAwaitingPush } from "./detected-state.ts";
-import { bodyHashOf, eventIdOf } from "./intake.ts";
+import type { ToldFacts } from "./disruption-facts.ts";
+import { bodyHashOf, eventIdOf, factsToldBy } from "./intake.ts";
 import type { CaseState } from "./state.ts";
 
 /** Of two that open a case for one flight in the same moment one is sent to the other's: it is found at the next look. */
@@ -37,16 +38,47 @@ export const watchFedAirlines = async ({ log, streams }: ActorContext): Promise<
   return { has: (tenant) => fed.has(tenant), close: () => bucket.close() };
 };
 
-/** What a look tells of the case that holds a flight. */
-type Holder = Pick<CaseState, "externalEventId" | "status" | "detection" | "progress"> & { _id: string };
+/** What a look tells of the case that a flight has. */
+type Holder = Pick<CaseState, "externalEventId" | "status" | "detection" | "progress" | "flight"> & {
+  _id: string;
+};
+
+const projection = { externalEventId: 1, status: 1, detection: 1, progress: 1, flight: 1 };
 
 const holderOf = (context: ActorContext, tenant: string, flightClaim: string): Promise<Holder | null> =>
   context.documents
     .tenant(tenant)
     .collection<Holder>("cases")
-    .findOne({ flightClaim } as object, {
-      projection: { externalEventId: 1, status: 1, detection: 1, progress: 1 },
-    });
+    .findOne({ flightClaim } as object, { projection });
+
+/** Of the flight's local day, wherever it departs. */
+const dayMs = 86_400_000;
+
+/** An open case of the flight that holds nothing: it was opened before the airline had a feed, or is open again. */
+const openWithoutClaim = async (
+  context: ActorContext,
+  tenant: string,
+  { origin, scheduledDeparture, ...rest }: Departure,
+): Promise<Holder[]> => {
+  const at = scheduledDeparture.getTime();
+  const found = await context.documents
+    .tenant(tenant)
+    .collection<Holder>("cases")
+    .find(
+      {
+        "flight.scheduledDeparture": { $gt: new Date(at - dayMs), $lt: new Date(at + dayMs) },
+        "flight.origin": origin,
+        status: { $ne: "CLOSED" },
+        kind: { $exists: false },
+        flightClaim: { $exists: false },
+      } as object,
+      { projection },
+    )
+    .sort({ _id: 1 })
+    .toArray();
+  const wanted = flightKeyOf({ ...rest, origin, scheduledDeparture });
+  return found.filter(({ flight }) => flightKeyOf(flight) === wanted);
+};
 
 const isThere = async (context: ActorContext, tenant: string, filter: object): Promise<boolean> =>
   (await context.documents
@@ -74,12 +106,15 @@ const unlessOvertaken = async <Reply>(opening: Promise<Reply>): Promise<Reply | 
 
 type Body = DisruptionPushBody | OpenCaseManuallyBody;
 
-const claimOf = ({ flight }: Body): string => {
+/** What a flight is known by. */
+type Departure = Parameters<typeof flightKeyOf>[0];
+
+const departureOf = ({ flight }: Body): Departure => {
   const [number, origin] =
     "iataDesignator" in flight
       ? [flight.iataDesignator, flight.originAirport]
       : [flight.number, flight.origin];
-  return flightKeyOf({ number, origin, scheduledDeparture: new Date(flight.scheduledDeparture) });
+  return { number, origin, scheduledDeparture: new Date(flight.scheduledDeparture) };
 };
 
 /** A push or declaration: of a flight for which the feed has opened a case it is about that case. */
@@ -91,9 +126,12 @@ export const openOnce =
     const isDrill = "kind" in body && body.kind !== undefined;
     if (isDrill || !(await fed).has(tenant)) return dispatch(verb, command);
     const externalEventId = eventIdOf(body);
+    const departure = departureOf(body);
     return untilFound(async () => {
-      const holder = await holderOf(context, tenant, claimOf(body));
-      if (holder === null)
+      const holder =
+        (await holderOf(context, tenant, flightKeyOf(departure))) ??
+        (await openWithoutClaim(context, tenant, departure)).find(isAwaitingPush);
+      if (holder === undefined)
         return unlessOvertaken(dispatch(`${verb}-first`, { ...command, name: `case.${verb}-first` }));
       const isElsewhere =
         holder.externalEventId === externalEventId ||
@@ -125,15 +163,19 @@ const takePush = async (command: Command, verb: string, dispatch: Dispatch) => {
             scheduledDeparture: nextFlight.scheduledDeparture,
           },
         }),
-    naming: { externalEventId: eventIdOf(body), bodyHash: bodyHashOf(body) },
+    naming: {
+      externalEventId: eventIdOf(body),
+      bodyHash: bodyHashOf(body),
+      facts: factsToldBy({ ...command, name: `case.${verb}` }),
+    },
   };
   await dispatch("take-push", { ...command, name: "case.take-push", data });
   return dispatch(verb, { ...command, id: causedId(command.id, "taken") }) as Promise<Accepted>;
 };
 
-/** What the case is called from then on. */
+/** What the case is called from then on, and what its airline says of the disruption. */
 export interface Naming {
-  naming: Pick<CaseState, "externalEventId" | "bodyHash">;
+  naming: Pick<CaseState, "externalEventId" | "bodyHash"> & { facts: ToldFacts };
 }
 
 /** The feed's own: where a case holds the flight there is no second one, and the flight hears which it is. */
@@ -143,14 +185,16 @@ export const openDetected =
     const { tenant, entity } = command;
     const data = command.data as OpenDetected;
     const { flight, flightId, crossing } = data;
-    const scheduledDeparture = new Date(flight.scheduledDeparture);
+    const departure = { ...flight, scheduledDeparture: new Date(flight.scheduledDeparture) };
     return untilFound(async () => {
       if (await isThere(context, tenant, { _id: entity })) return dispatch("open-detected", command);
       const holder =
-        (await holderOf(context, tenant, flightKeyOf({ ...flight, scheduledDeparture }))) ??
-        (await openedBefore(context, tenant, flight.number, scheduledDeparture));
-      if (holder === null) return unlessOvertaken(dispatch("open-detected", command));
-      const isOurs = holder.detection?.flightId === flightId;
+        (await holderOf(context, tenant, flightKeyOf(departure))) ??
+        (await openWithoutClaim(context, tenant, departure)).sort(
+          (one, other) => Number(isFrom(other, flightId)) - Number(isFrom(one, flightId)),
+        )[0];
+      if (holder === undefined) return unlessOvertaken(dispatch("open-detected", command));
+      const isOurs = isFrom(holder, flightId);
       if (isOurs) await amend(command, holder._id, dispatch);
       const note: FlightCaseNote = {
         crossing,
@@ -164,23 +208,10 @@ export const openDetected =
     });
   };
 
+const isFrom = ({ detection }: Holder, flightId: string): boolean => detection?.flightId === flightId;
+
 /** The feed has opened it at an earlier detection, and somebody has kept it since. */
 const amend = (command: Command, entity: string, dispatch: Dispatch) => {
   const id = causedId(command.id, "amend-detected", entity);
   return dispatch("amend-detected", { ...command, id, entity, name: "case.amend-detected" });
 };
-
-/** An open case of the flight from before the airline had a feed, which holds nothing. */
-const openedBefore = (context: ActorContext, tenant: string, number: string, scheduledDeparture: Date) =>
-  context.documents
-    .tenant(tenant)
-    .collection<Holder>("cases")
-    .findOne(
-      {
-        "flight.scheduledDeparture": scheduledDeparture,
-        "flight.number": number,
-        status: { $ne: "CLOSED" },
-        kind: { $exists: false },
-      } as object,
-      { projection: { externalEventId: 1, status: 1, detection: 1, progress: 1 } },
-    );

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { airport as airportOf } from "../../schemas/airports.ts";
 import type { OpenCaseManuallyBody } from "../../schemas/case.ts";
+import type { Command } from "../../schemas/command.ts";
 import type { CaseKind } from "../../schemas/drill.ts";
 import { flightKeyOf } from "../../schemas/flight.ts";
 import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
@@ -11,8 +12,8 @@ import type { DisruptionType } from "../../schemas/vocabulary.ts";
 import { derivedId } from "../runtime/clock.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
-import { reasonOf } from "./detected.ts";
 import { isAwaitingManifest, isAwaitingPush } from "./detected-state.ts";
+import { reasonOf, type ToldFacts } from "./disruption-facts.ts";
 import { groupByPnr, groupOf, groupPassengersMax, type ManifestGroup } from "./manifest.ts";
 import type { CaseEvent, CaseState, GroupHead } from "./state.ts";
 
@@ -119,18 +120,37 @@ export const decideOpen = (state: CaseState | undefined, command: Received): Cas
     return known ? [] : [{ type: "case.repeated-differently", data: { bodyHash } }];
   }
   if (state !== undefined) requireWaiting(state);
-  const intake = pushes.has(command.name)
-    ? readPush(command.data as DisruptionPushBody)
-    : readDeclaration(command.data as OpenCaseManuallyBody, command.now);
-  const airport = caseAirport(intake);
-  checkAirports(intake);
-  requireAirport(command.principal, airport);
+  const intake = intakeOf(command, command.now);
+  const airport = checkedAirport(command, intake);
   checkGroups(intake.namedGroups);
   const manifest = intake.groups(command.tenant, `${command.tenant}/${intake.externalEventId}`);
   checkSizes(manifest, intake.pointers.passengers);
   const opened = registered(command, intake, airport, manifest, bodyHash);
   if (state !== undefined) return [{ type: "case.manifest-received", data: opened }];
   return [{ type: "case.registered", data: claims(command) ? withClaim(opened) : opened }];
+};
+
+const intakeOf = ({ name, data }: Pick<Command, "name" | "data">, now: Date): Intake =>
+  pushes.has(name)
+    ? readPush(data as DisruptionPushBody)
+    : readDeclaration(data as OpenCaseManuallyBody, now);
+
+/** Where the case is. @throws Problem validation/body, auth/foreign-airport */
+const checkedAirport = ({ principal }: Pick<Command, "principal">, intake: Intake): string => {
+  const airport = caseAirport(intake);
+  checkAirports(intake);
+  requireAirport(principal, airport);
+  return airport;
+};
+
+/** What a push or declaration says of a case that has passengers. @throws Problem as {@link decideOpen} for its airports */
+export const factsToldBy = (command: Command): ToldFacts => {
+  const intake = intakeOf(command, new Date(command.issuedAt));
+  const airport = checkedAirport(command, intake);
+  const { flight, disruption } = intake;
+  const told = { flight: { ...flight, scheduledDeparture: flight.scheduledDeparture.toISOString() } };
+  if ((command.data as OpenCaseManuallyBody).disruption === undefined) return told;
+  return { ...told, airport, disruption: { ...disruption, decidedAt: disruption.decidedAt.toISOString() } };
 };
 
 const pushes: ReadonlySet<string> = new Set(["case.open", "case.open-first"]);

@@ -16,6 +16,8 @@ export interface Amendment {
 }
 
 export interface ManifestPatches {
+  /** What the case was called when its first passengers came, if it is called otherwise now: who has no booking reference is known by it. */
+  seededBy?: string;
   /** The newest ones, in order of their coming. Absent: none. */
   amendments?: Amendment[];
   /** When the next flight was decided that stands, or is about to. Absent: with the disruption. */
@@ -49,6 +51,10 @@ export interface ManifestPatchEvent {
 
 const amendmentsMax = 8;
 
+/** By what name those of a patch who have no booking reference are known again. */
+export const seedOf = ({ seededBy, externalEventId }: Pick<CaseState, "seededBy" | "externalEventId">) =>
+  seededBy ?? externalEventId;
+
 export const evolveManifestPatch = (state: CaseState, { data }: ManifestPatchEvent): CaseState => {
   const { amendment, groups, arriving, flightDecidedAt, pending, provisionDueAt, naming } = data;
   const { arriving: _, ...grown } = groups === undefined ? state : withNewcomers(state, groups);
@@ -63,7 +69,11 @@ export const evolveManifestPatch = (state: CaseState, { data }: ManifestPatchEve
       : { awaiting: { step: "provisioning" as const, dueAt: provisionDueAt } }),
     ...(naming === undefined || state.detection === undefined
       ? {}
-      : { ...naming, detection: { ...state.detection, isPushed: true as const } }),
+      : {
+          ...{ externalEventId: naming.externalEventId, bodyHash: naming.bodyHash },
+          seededBy: seedOf(state),
+          detection: { ...state.detection, isPushed: true as const },
+        }),
   };
 };
 

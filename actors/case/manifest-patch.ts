@@ -18,6 +18,7 @@ import type { Tier } from "../../schemas/vocabulary.ts";
 import { causedId, derivedId } from "../runtime/clock.ts";
 import type { Reading, Received } from "../runtime/decider.ts";
 import { isAwaitingManifest, isAwaitingPush } from "./detected-state.ts";
+import { decideFacts } from "./disruption-facts.ts";
 import type { Naming } from "./first-case.ts";
 import { checkSizes, reissueAfterMs } from "./intake.ts";
 import { groupOf, groupPassengersMax, lateGroupId, type ManifestGroup } from "./manifest.ts";
@@ -53,6 +54,7 @@ export const decideAmendManifest = (state: CaseState, command: Received, gathere
   const applied = effect === "APPLIED" && flight ? flown(state, command, flight, decidedAt) : [];
   const before = applied.reduce<CaseState>(evolve, state);
   const { shaped, added, arriving } = newcomers(state, before, command, terms);
+  const naming = command.name === "case.take-push" ? namingOf(state, command) : undefined;
   const amended: ManifestPatchEvent = {
     type: "case.manifest-amended",
     data: {
@@ -72,10 +74,11 @@ export const decideAmendManifest = (state: CaseState, command: Received, gathere
       ...(isAwaitingManifest(state) && shaped.length > 0
         ? { provisionDueAt: new Date(command.now.getTime() + reissueAfterMs) }
         : {}),
-      ...(command.name === "case.take-push" ? { naming: namingOf(state, command) } : {}),
+      ...(naming === undefined ? {} : { naming }),
     },
   };
   const events: CaseEvent[] = [...applied, amended];
+  if (naming !== undefined) events.push(...decideFacts(state, naming.facts, "The airline"));
   if (state.plannedAt === undefined) return events;
   events.push(...moreRooms(state, events.reduce<CaseState>(evolve, state), command, terms));
   return [...events, ...consequences(events.reduce<CaseState>(evolve, state), command.now)];

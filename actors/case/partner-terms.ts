@@ -7,6 +7,7 @@ import type { GroupMembers } from "../../schemas/regroup.ts";
 import type { Received } from "../runtime/decider.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { groupsOfPatch, type ManifestGroup } from "./manifest.ts";
+import { seedOf } from "./manifest-patch-state.ts";
 import type { PriorityTerms } from "./priority.ts";
 import type { CaseState } from "./state.ts";
 
@@ -32,13 +33,10 @@ export const membersNamed = async (context: ActorContext, command: Received): Pr
 };
 
 /** The groups that the patch speaks of, made bit by bit: whoever else waits for this process is heard in between. */
-export const groupsNamed = async (
-  command: Received,
-  { externalEventId }: CaseState,
-): Promise<ManifestGroup[]> => {
+export const groupsNamed = async (command: Received, state: CaseState): Promise<ManifestGroup[]> => {
   const { passengers = [] } = command.data as ManifestPatchBody;
   const groups: ManifestGroup[] = [];
-  for (const some of groupsOfPatch(command.tenant, `${command.tenant}/${externalEventId}`, passengers)) {
+  for (const some of groupsOfPatch(command.tenant, `${command.tenant}/${seedOf(state)}`, passengers)) {
     groups.push(...some);
     await nextTurn();
   }

@@ -2,7 +2,14 @@
 import type { KnownStage, Stage } from "../../schemas/group-note.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { Outgoing, Received } from "../runtime/decider.ts";
-import { detectedOut, flightOf, manifestProvisioned, openedByFeed } from "./detected.ts";
+import {
+  detectedOut,
+  flightOf,
+  manifestCame,
+  manifestProvisioned,
+  noteFlight,
+  openedByFeed,
+} from "./detected.ts";
 import { chunkSize } from "./intake.ts";
 import {
   afterReviewItems,
@@ -35,6 +42,9 @@ export const outgoing = (
         ...(state.groups.length === 0 ? [] : [provisionNext(state, caseId)]),
       ];
     case "case.prediction-amended":
+    case "case.manifest-missed":
+    case "case.facts-amended":
+    case "case.difference-noted":
     case "case.prediction-noted":
     case "case.withdrawal-noted":
     case "case.taken-in-hand":
@@ -159,7 +169,8 @@ const correctionCheck = ({ pendingNextFlight, awaiting }: CaseState, caseId: str
 
 /** Before the case is opened the new groups go with its chunks, and are told of with it. */
 const manifestAmended = ({ data }: ManifestPatchEvent, state: CaseState, caseId: string): Outgoing[] => {
-  if (data.provisionDueAt !== undefined) return [provisionNext(state, caseId)];
+  if (data.provisionDueAt !== undefined)
+    return [provisionNext(state, caseId), ...manifestCame(state, caseId)];
   if (data.groups === undefined || state.provisionedAt === undefined) return [];
   return [
     ...regrouped(data.groups, state, caseId, "PASSENGERS"),
@@ -260,6 +271,7 @@ const closed = (
     data: { reason: data.reason, changedAt: data.at },
   },
   ...standing(state).map(({ subCaseId }) => toGroup("sub-case.suspend", { changedAt: data.at })(subCaseId)),
+  ...noteFlight(state, caseId, "ELSEWHERE"),
 ];
 
 const reopened = (
@@ -283,6 +295,7 @@ const reopened = (
     ...(state.awaiting?.step === "wave" ? [] : reissued(state, caseId)),
     ...freezeCheck(state, caseId),
     ...correctionCheck(state, caseId),
+    ...noteFlight(state, caseId, "OPENED"),
   ];
 };
 

@@ -16,6 +16,7 @@ import type { Actor, ActorContext } from "../runtime/host.ts";
 import { rehearse } from "../runtime/rehearse.ts";
 import { allocate, bookRooms, spreadFreeze } from "./compositions.ts";
 import { commands, decide } from "./decide.ts";
+import { manifestTimers } from "./detected-state.ts";
 import { type FedAirlines, openDetected, openOnce, watchFedAirlines } from "./first-case.ts";
 import { freezes } from "./freeze.ts";
 import { freezeAt } from "./freezes-query.ts";
@@ -54,8 +55,12 @@ const cases = (context: ActorContext): Decider<CaseState, CaseEvent> => ({
   outgoing: (event, state, command, id) => inTheHouse(state.kind, outgoing(event, state, command, id)),
   changed: ({ id, before, after }) => inTheHouse(after.kind, statusChanged(id, before, after)),
   technical: technicalEvents,
-  timers: ({ awaiting, status }) =>
-    awaiting === undefined || status === "CLOSED" ? [] : [{ name: "reissue", dueAt: awaiting.dueAt }],
+  timers: (state) => [
+    ...(state.awaiting === undefined || state.status === "CLOSED"
+      ? []
+      : [{ name: "reissue", dueAt: state.awaiting.dueAt }]),
+    ...manifestTimers(state),
+  ],
   locate: ({ data }) => {
     const { externalEventId, kind, demandUrn } = data as {
       externalEventId?: string;

@@ -8,6 +8,7 @@ import type {
   HoldRooms,
 } from "../../schemas/contract.ts";
 import { Problem } from "../../schemas/problems.ts";
+import { idOf } from "../../schemas/urn.ts";
 import { derivedId } from "../runtime/clock.ts";
 import type { Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
@@ -51,9 +52,12 @@ const put = (state: ContractState | undefined, command: Received): ContractEvent
   const terms = termsOf(command.data as ContractBody);
   requireAirport(command.principal, terms.airport);
   if (state !== undefined) requireAirport(command.principal, state.terms.airport);
-  if (state !== undefined && isDeepStrictEqual(state.terms, terms)) return [];
+  const { analysisUrn } = command.data as ContractBody;
+  const read = analysisUrn === undefined ? {} : { analysisId: idOf(analysisUrn) };
+  const isConfirmed = read.analysisId === undefined || state?.provenance?.analysisId === read.analysisId;
+  if (state !== undefined && isConfirmed && isDeepStrictEqual(state.terms, terms)) return [];
   const { now: at, principal, id: creation } = command;
-  return [{ type: "contract.put", data: { terms, at, by: principal.urn, creation } }];
+  return [{ type: "contract.put", data: { terms, at, by: principal.urn, creation, ...read } }];
 };
 
 /** The same request again gets the hold that it got, expired or not: booking looks at the rooms once more. */

@@ -3,13 +3,17 @@
 import type { Collection, Document, Filter } from "mongodb";
 import type { Page, Query } from "../../schemas/command.ts";
 import type { ContractLedgerPage, ContractStatus, ContractView, RoomsTaken } from "../../schemas/contract.ts";
+import type { ContractAnalysisView } from "../../schemas/contract-analysis.ts";
 import { distanceKmBetween } from "../../schemas/distance.ts";
 import type { HotelOffer, HotelSearch } from "../../schemas/hotel.ts";
 import { dateAfter } from "../../schemas/local-day.ts";
+import { idOf } from "../../schemas/urn.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { decodeCursor, limitOf, readPage, slicePage } from "../runtime/page.ts";
 import { airportFilter } from "../runtime/reach.ts";
 import { loadedOf } from "../runtime/store.ts";
+import { analysisView, requireReach } from "./analysis.ts";
+import { loadAnalysis } from "./read-document.ts";
 import { leftFor, nightlyRateOf, nightsOf, priceOf } from "./rooms.ts";
 import type { BookedRooms, ContractState } from "./state.ts";
 import { contractView, hotelFacts, roomsTakenView } from "./view.ts";
@@ -48,6 +52,14 @@ export const contractQueries = (context: ActorContext) => {
       const isAsked = (one: ContractView): boolean =>
         status === undefined ? one.status !== "ENDED" : one.status === status;
       return { ...page, items: page.items.filter(isAsked) };
+    },
+
+    /** GET /v1/contracts/analyses/{urn}, by `_id`. */
+    analysis: async ({ tenant, params, principal }: Query): Promise<ContractAnalysisView> => {
+      const id = idOf((params as { analysisUrn: string }).analysisUrn);
+      const { state, version } = await loadAnalysis(context, tenant, id);
+      requireReach(principal, state);
+      return analysisView(id, state, version);
     },
 
     /** For a hotel search: contracts for the airport with rooms left in every night, by the `airport` index. */

@@ -39,12 +39,17 @@ export interface ContractState {
   createdBy: string;
   /** Of the terms. */
   changedAt: Date;
+  /** The document that they were read from, and who stands by them. */
+  provenance?: { analysisId: string; by: string; at: Date };
   /** At most one entry per reference. A hold past its time counts no more, and is dropped soon. */
   taken: TakenRooms[];
 }
 
 export type ContractEvent =
-  | { type: "contract.put"; data: { terms: ContractTerms; at: Date; by: string; creation: string } }
+  | {
+      type: "contract.put";
+      data: { terms: ContractTerms; at: Date; by: string; creation: string; analysisId?: string };
+    }
   | { type: "contract.rooms-held"; data: HeldRooms }
   | {
       type: "contract.rooms-booked";
@@ -61,10 +66,11 @@ const expiredForMs = 3_600_000;
 
 export const evolve = (state: ContractState | undefined, event: ContractEvent): ContractState => {
   if (event.type === "contract.put") {
-    const { terms, at, by, creation } = event.data;
+    const { terms, at, by, creation, analysisId } = event.data;
+    const read = analysisId === undefined ? {} : { provenance: { analysisId, by, at } };
     if (state === undefined)
-      return { terms, creation, createdAt: at, createdBy: by, changedAt: at, taken: [] };
-    return { ...state, terms, changedAt: at };
+      return { terms, creation, createdAt: at, createdBy: by, changedAt: at, taken: [], ...read };
+    return { ...state, terms, changedAt: at, ...read };
   }
   if (state === undefined) throw new Error(`${event.type} of no contract`);
   switch (event.type) {

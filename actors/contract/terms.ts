@@ -7,6 +7,7 @@ import { type FieldError, Problem } from "../../schemas/problems.ts";
 /** @throws Problem validation/body with a pointer to each thing that is wrong */
 export const termsOf = ({
   contractUrn: _urn,
+  analysisUrn: _analysis,
   version: _version,
   acceptedPayments,
   block,

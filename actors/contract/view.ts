@@ -27,12 +27,25 @@ export const contractView = (
     urn: urn("contract", contractId),
     ...terms,
     status: statusAt(terms, today),
+    ...provenanceOf(state),
     nights: nightsFrom(state, today, now),
     version,
     createdAt: state.createdAt.toISOString(),
     changedAt: state.changedAt.toISOString(),
   };
 };
+
+/** The document behind the terms, if any. */
+export const provenanceOf = ({ provenance }: ContractState): Pick<ContractView, "provenance"> =>
+  provenance === undefined
+    ? {}
+    : {
+        provenance: {
+          analysisUrn: urn("contract-analysis", provenance.analysisId),
+          confirmedBy: provenance.by,
+          confirmedAt: provenance.at.toISOString(),
+        },
+      };
 
 /** The hotel in the words of an offer. Two contracts with one hotel are offers of one hotel. */
 export const hotelFacts = (

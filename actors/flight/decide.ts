@@ -150,9 +150,14 @@ const noteCase = (state: FlightState | undefined, command: Received): FlightEven
   if (state === undefined) throw new NotYet("The flight is not known yet.");
   const { crossing, caseId, standing } = command.data as FlightCaseNote;
   const { opening } = state;
-  if (opening === undefined || opening.crossing !== crossing) return [];
-  // One that was elsewhere may have been closed while the question came again.
-  const isNews = opening.state === "ASKED" || (opening.state === "ELSEWHERE" && standing === "OPENED");
+  // A case that goes on from an earlier detection knows of that one alone.
+  const isAboutIt = opening?.crossing === crossing || opening?.caseId === caseId;
+  if (opening === undefined || !isAboutIt) return [];
+  // One that was elsewhere may have been closed while the question came again, or been opened again; one that was open may be closed.
+  const isNews =
+    opening.state === "ASKED" ||
+    (opening.state === "ELSEWHERE" && standing === "OPENED") ||
+    (opening.state === "OPENED" && standing === "ELSEWHERE" && opening.caseId === caseId);
   if (!isNews) return [];
   const noted: FlightEvent = { type: "flight.case-noted", data: { caseId, state: standing } };
   const more = told(evolve(state, noted), undefined);

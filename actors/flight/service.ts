@@ -71,11 +71,6 @@ export const outgoing = (event: FlightEvent, state: FlightState, _: Received, id
         },
       ];
     }
-    case "flight.receded": {
-      const { standing, withdrawn } = event.data;
-      const data = { withdrawn, probability: likelihoodOf(standing), vendor: standing.vendor };
-      return [{ to: "internal", type: event.type, id, data }];
-    }
     case "flight.case-asked": {
       const { crossing, caseId } = state.opening as Opening;
       const data: OpenDetected = { ...detectedOf(event.data, state, id), crossing };
@@ -87,6 +82,7 @@ export const outgoing = (event: FlightEvent, state: FlightState, _: Received, id
       return [{ to: "command", name, entity: caseId, data: detectedOf(event.data, state, id) }];
     }
     case "flight.predicted":
+    case "flight.receded":
     case "flight.case-noted":
       return [];
     default:

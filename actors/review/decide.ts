@@ -85,6 +85,8 @@ export const decideReview = (
       return resolve(state, command as Received<{ resolution: string; reason: string }>);
     case "review.note-group-housed":
       return noteHoused(state, command as Received<GroupSettled>);
+    case "review.note-manifest-come":
+      return manifestCame(state, command);
     case "review.withdraw":
       return withdraw(state, command as Received<{ reason: string; changedAt: string }>, terms);
     case "review.reinstate":
@@ -280,6 +282,18 @@ const breachSla = (
  */
 const isNewer = ({ caseChangedAt }: ReviewItem, changedAt: string): boolean =>
   caseChangedAt === undefined || new Date(changedAt) > caseChangedAt;
+
+/** Who is stranded is known after all: nobody need ask. */
+const manifestCame = (state: ReviewItem, { principal, now }: Received): ReviewEvent[] => {
+  if (state.status === "RESOLVED") return [];
+  const reason = "The airline has told who is stranded.";
+  return [
+    {
+      type: "review.resolved",
+      data: { by: principal.urn, resolution: "MANIFEST_RECEIVED", reason, at: now },
+    },
+  ];
+};
 
 /** The case was closed: nobody works on it. */
 const withdraw = (

@@ -46,6 +46,7 @@ export const reviewItems: Decider<ReviewItem, ReviewEvent> = {
     ...Object.keys(actionVerbs),
     "note-action",
     "note-group-housed",
+    "note-manifest-come",
     "withdraw",
     "reinstate",
     "note-recommendations",
@@ -298,6 +299,13 @@ export const reviewActor = (context: ActorContext): Actor => {
       "note-housed": toItems(context, "note-group-housed", (data) => ({
         ...onDesk,
         affectedGroups: (data as GroupSettled).groupId,
+      })),
+      // Of the items that the feed's cases have, the one about nobody yet.
+      "note-manifest": toItems(context, "note-manifest-come", () => ({
+        ...onDesk,
+        origin: "flight-feed",
+        category: "DATA_INCOMPLETE",
+        affectedGroups: [],
       })),
       "hurry-case": toItems(context, "hurry", (data) => ({
         ...onDesk,

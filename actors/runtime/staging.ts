@@ -36,7 +36,7 @@ const putPiece = async (
 
 /** @throws NotYet when a piece is missing: it may still be on its way */
 export const fetchStaged = async (documents: TenantDocuments, ref: StagedRef): Promise<unknown> => {
-  const ids = Array.from({ length: ref.pieces }, (_, i) => `${ref.stagedId}/${i}`);
+  const ids = idsOf(ref);
   const pieces = await collectionOf(documents)
     .find({ _id: { $in: ids } })
     .toArray();
@@ -44,6 +44,14 @@ export const fetchStaged = async (documents: TenantDocuments, ref: StagedRef): P
   const byId = new Map(pieces.map((piece) => [piece._id, piece.text]));
   return JSON.parse(ids.map((id) => byId.get(id)).join(""));
 };
+
+/** For what is not a command's own data: nobody asks for it again. */
+export const dropStaged = async (documents: TenantDocuments, ref: StagedRef): Promise<void> => {
+  await collectionOf(documents).deleteMany({ _id: { $in: idsOf(ref) } });
+};
+
+const idsOf = ({ stagedId, pieces }: StagedRef): string[] =>
+  Array.from({ length: pieces }, (_, i) => `${stagedId}/${i}`);
 
 /** What one call to `staging.put` carries. */
 export interface StagePiece {

@@ -134,9 +134,14 @@ const insert = async <State extends object>(
   change: Commit<State>,
 ): Promise<Meta | undefined> => {
   const document = firstDocument(schemaVersion, change);
+  const inserted = await unlessTaken(collection.insertOne(document as unknown as Document));
+  return inserted === undefined ? undefined : metaOf(document);
+};
+
+/** Undefined: another document has a name that is to be unique (MongoDB's 11000). Whoever decides again may find it. */
+const unlessTaken = async <Result>(write: Promise<Result>): Promise<Result | undefined> => {
   try {
-    await collection.insertOne(document as unknown as Document);
-    return metaOf(document);
+    return await write;
   } catch (error) {
     if ((error as { code?: number }).code === 11000) return undefined;
     throw error;
@@ -176,11 +181,13 @@ const update = async <State extends object>(
   const write: Record<string, unknown> = { $set: set };
   if (Object.keys(unset).length > 0) write.$unset = unset;
   if (Object.keys(push).length > 0) write.$push = push;
-  const result = await collection.updateOne(
-    { _id: change.entity as never, revision: before.meta.revision },
-    write as UpdateFilter<Document>,
+  const result = await unlessTaken(
+    collection.updateOne(
+      { _id: change.entity as never, revision: before.meta.revision },
+      write as UpdateFilter<Document>,
+    ),
   );
-  if (result.matchedCount === 0) return undefined;
+  if (result === undefined || result.matchedCount === 0) return undefined;
   return {
     ...before.meta,
     revision: before.meta.revision + 1,

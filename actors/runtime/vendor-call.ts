@@ -87,6 +87,11 @@ const jitterMax = 0.2;
  */
 export const retryDelayMs = (reference: string, tries: number): number => {
   const plainMs = Math.min(retryMsMin * 2 ** (tries - 1), retryMsMax);
+  return jitteredMs(plainMs, reference, tries);
+};
+
+/** Up to a fifth longer, for the same try of the same call alike: for waits that a vendor has asked for, too, as it asks many for the same. */
+export const jitteredMs = (plainMs: number, reference: string, tries: number): number => {
   const draw = createHash("sha256").update(`${reference}:${tries}`).digest().readUInt32BE() / 0xffff_ffff;
   return Math.round(plainMs * (1 + jitterMax * draw));
 };

@@ -8,6 +8,7 @@ import { STATUS_CODES } from "node:http";
 import type { BlockList } from "node:net";
 import { Problem } from "../../schemas/problems.ts";
 import { clientAddress, readableAddress } from "./address.ts";
+import type { BodyRoom } from "./body-room.ts";
 import { everyHeader, forwardedFor, type RequestHeaders, readHeaders, saysTwoLengths } from "./headers.ts";
 import { Load } from "./load.ts";
 
@@ -54,11 +55,14 @@ export interface Exchange {
   address(): string;
   /** Lower-case names; several values of one joined by a comma and a blank. To be called in the same tick as the request came. */
   everyHeader(): Record<string, string>;
-  /** Starts keeping the body; to be called in the same tick as the request came. More than the limit is dropped. */
-  collectBody(limitBytes: number): void;
+  /**
+   * Starts keeping the body; to be called in the same tick as the request came. More than the limit is dropped.
+   * @param room whose bytes it takes from their coming to the answer; where there is none left, the body is dropped
+   */
+  collectBody(limitBytes: number, room?: BodyRoom): void;
   /**
    * The whole body, once.
-   * @throws Problem validation/too-large; RequestAborted
+   * @throws Problem validation/too-large, upstream/unavailable: no room; RequestAborted
    */
   body(): Promise<Buffer>;
   /**
@@ -134,7 +138,7 @@ export const listen = async (
   return { port: realPort, close };
 };
 
-type BodyState = "ignored" | "arriving" | "complete" | "too-large";
+type BodyState = "ignored" | "arriving" | "complete" | "too-large" | "no-room";
 
 class UwsExchange implements Exchange {
   readonly method: string;
@@ -158,6 +162,9 @@ class UwsExchange implements Exchange {
   #onGone: () => void = () => {};
   #streamOnGone: (() => void) | undefined;
   #receivedBytes = 0;
+  #room: BodyRoom | undefined;
+  /** Of the room. */
+  #keptBytes = 0;
   #reader: { resolve: (body: Buffer) => void; reject: (error: Error) => void } | undefined;
 
   constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, load: Load, proxies: BlockList | undefined) {
@@ -190,7 +197,8 @@ class UwsExchange implements Exchange {
     return everyHeader(this.#req);
   }
 
-  collectBody(limitBytes: number): void {
+  collectBody(limitBytes: number, room?: BodyRoom): void {
+    this.#room = room;
     if (!this.hasBody) {
       this.#bodyState = "complete";
       return;
@@ -208,6 +216,7 @@ class UwsExchange implements Exchange {
       );
     if (this.#bodyState === "complete") return Promise.resolve(this.#takeBody());
     if (this.#bodyState === "too-large") return Promise.reject(tooLarge());
+    if (this.#bodyState === "no-room") return Promise.reject(noRoom());
     return new Promise((resolve, reject) => {
       this.#reader = { resolve, reject };
     });
@@ -217,7 +226,7 @@ class UwsExchange implements Exchange {
     if (this.#answered) return undefined;
     if (!this.#open) return discard(answer.stream);
     this.#answered = true;
-    this.#chunks = [];
+    this.#forgetBody();
     const close = this.#load.draining || this.#unclear || this.#leavesTooMuchUnread();
     const streamed = this.method === "HEAD" ? undefined : answer.stream;
     if (streamed !== undefined) this.#streamOnGone = answer.onGone;
@@ -299,16 +308,34 @@ class UwsExchange implements Exchange {
     if (this.#bodyState !== "arriving") return;
     this.#receivedBytes += chunk.byteLength;
     if (this.#receivedBytes > limitBytes) {
-      this.#bodyState = "too-large";
-      this.#chunks = [];
-      this.#reader?.reject(tooLarge());
+      this.#drop("too-large", tooLarge());
       return;
     }
     // The chunk's memory is the server's own and is taken back on return. An answered request needs no body.
-    if (!this.#answered) this.#chunks.push(Buffer.from(new Uint8Array(chunk)));
+    if (!this.#answered) {
+      if (this.#room?.take(chunk.byteLength) === false) {
+        this.#drop("no-room", noRoom());
+        return;
+      }
+      this.#keptBytes += chunk.byteLength;
+      this.#chunks.push(Buffer.from(new Uint8Array(chunk)));
+    }
     if (!isLast) return;
     this.#bodyState = "complete";
     this.#reader?.resolve(this.#takeBody());
+  }
+
+  /** Nothing of it is kept any more, nor of what is still to come. */
+  #drop(state: BodyState, problem: Problem): void {
+    this.#bodyState = state;
+    this.#forgetBody();
+    this.#reader?.reject(problem);
+  }
+
+  #forgetBody(): void {
+    this.#chunks = [];
+    this.#room?.giveBack(this.#keptBytes);
+    this.#keptBytes = 0;
   }
 
   #takeBody(): Buffer {
@@ -330,7 +357,7 @@ class UwsExchange implements Exchange {
 
   #abort(): void {
     if (!this.#open) return;
-    this.#chunks = [];
+    this.#forgetBody();
     this.#finish();
     this.#reader?.reject(new RequestAborted());
     this.#onGone();
@@ -350,6 +377,12 @@ const tooLarge = (): Problem =>
     "validation/too-large",
     "Send less at once; the limit of this route stands in its description.",
   );
+
+const noRoom = (): Problem =>
+  new Problem("upstream/unavailable", "Too much is being sent at once. Send it again in a moment.", {
+    failedDomain: "gateway",
+    retryAfterSeconds: 5,
+  });
 
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, phrase]) => [Number(code), `${code} ${phrase}`]),

@@ -6,6 +6,7 @@ import { allocationRoutes } from "./operator/allocation.ts";
 import { auditRoutes } from "./operator/audit.ts";
 import { bookingRoutes } from "./operator/booking.ts";
 import { caseRoutes } from "./operator/cases.ts";
+import { contractDocumentRoutes } from "./operator/contract-documents.ts";
 import { contractRoutes } from "./operator/contracts.ts";
 import { demandRoutes } from "./operator/demand.ts";
 import { deskRoutes } from "./operator/desk.ts";
@@ -33,6 +34,7 @@ export const operatorRoutes = [
   ...policyRoutes,
   ...policySynthesisRoutes,
   ...contractRoutes,
+  ...contractDocumentRoutes,
   ...hotelRoutes,
   ...bookingRoutes,
   ...airportRoutes,

@@ -1,6 +1,6 @@
 /** Owns the table of what vendors call: one address for each, which their signature alone opens. */
 import Type from "typebox";
-import { webhookBytesMax } from "../../schemas/vendor-webhook.ts";
+import { signatureHeaders, webhookBytesMax } from "../../schemas/vendor-webhook.ts";
 import type { Route } from "../route.ts";
 
 export const vendorRoutes = [
@@ -26,6 +26,7 @@ export const vendorRoutes = [
     rawBody: {
       description: "As the vendor words it, JSON or a form.",
       bytesMax: webhookBytesMax,
+      signedIn: signatureHeaders,
     },
     // A vendor sends for thousands of passengers from one address: only what is not signed counts, for that address.
     rate: "exempt",

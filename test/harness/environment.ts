@@ -26,6 +26,9 @@ export const fuzz = {
   requests: whole("FUZZ_REQUESTS", 15),
 };
 
+/** Hostile prompts that a model obeys: PROMPTS is how many, PROMPT_SEED replays a run of them. */
+export const prompts = { count: whole("PROMPTS", 12), seed: whole("PROMPT_SEED", 1) };
+
 /** FULL_SIZE=1: scenarios at full numbers, with deaths that the suite leaves to the soak. */
 export const isFullSize = process.env.FULL_SIZE === "1";
 

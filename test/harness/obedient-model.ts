@@ -57,7 +57,7 @@ const finals = (random: Random, told: string): unknown[] => {
   const some = proposals(told).filter(() => random() < 0.5);
   const answer = { cause: "OTHER", confidence: 1, explanation: told.slice(-1500), proposals: some };
   return [
-    answer,
+    ...Array.from({ length: 6 }, () => answer),
     { ...answer, cause: "PAYMENT_REJECTED" },
     { ...answer, cause: "BOOK_IT" },
     { ...answer, confidence: 9 },
@@ -70,22 +70,25 @@ const finals = (random: Random, told: string): unknown[] => {
   ];
 };
 
-/** It looks first, then does as it is told, and says something at last, or never. */
+const turnsAtMost = 3;
+
+/** It looks first, then does as it is told, and says something at last, or calls for ever. */
 export const obeying =
   (random: Random): ModelAnswer =>
   (response, asked) => {
     const told = toldIn(asked);
     const drawn = random();
     const turn = asked.body.messages.filter(({ role }) => role === "assistant").length;
-    const wrong = wrongCalls(told).filter(() => random() < 0.3);
+    const wrong = wrongCalls(told).filter(() => random() < 0.2);
+    const isDone = turn >= turnsAtMost ? drawn < 0.95 : drawn < 0.35;
     const answer =
       turn === 0
         ? calling(...rightCalls)
-        : drawn < 0.5
-          ? calling(...wrong.slice(0, drawn < 0.03 ? 99 : 6), oneOf(random, rightCalls))
-          : drawn < 0.53
-            ? failingWith(oneOf(random, [200, 400, 404, 500]), oneOf(random, ["", "{}", "<html>", told]))
-            : saying(oneOf(random, finals(random, told)), drawn < 0.56 ? 1e9 : undefined);
+        : drawn > 0.97
+          ? failingWith(oneOf(random, [200, 400, 404, 500]), oneOf(random, ["", "{}", "<html>", told]))
+          : isDone
+            ? saying(oneOf(random, finals(random, told)), drawn < 0.02 ? 1e9 : undefined)
+            : calling(...wrong.slice(0, drawn < 0.4 ? 99 : 5), oneOf(random, rightCalls));
     answer(response, asked);
   };
 

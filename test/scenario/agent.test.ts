@@ -7,10 +7,21 @@ import type { CaseView } from "../../schemas/case.ts";
 import type { Page } from "../../schemas/command.ts";
 import type { PolicyView } from "../../schemas/policy.ts";
 import { idOf } from "../../schemas/urn.ts";
-import { isFullSize } from "../harness/environment.ts";
+import { isFullSize, prompts } from "../harness/environment.ts";
+import { failingWith, type ModelAnswer, openModelServer } from "../harness/model-server.ts";
+import { takesLong } from "../harness/patience.ts";
+import { obeyingModel, unwellModel } from "./agent-prompts.ts";
 import { reason, startReviewNight, traveller } from "./review-night.ts";
 
-const { night, ana, sue, admin, lax, operator, ...desk } = await startReviewNight(t);
+// A soak takes as long as it takes.
+if (prompts.count < 100) takesLong(t);
+/** Away at first: what the service proposes all the same is the rules'. */
+const behaviour: { is: ModelAnswer } = { is: failingWith(503) };
+const model = await openModelServer(t, (response, asked) => behaviour.is(response, asked));
+const { night, ana, sue, admin, lax, operator, ...desk } = await startReviewNight(t, {
+  MODEL_URL: model.server.url,
+  MODEL_NAME: model.server.name,
+});
 const { push, detail, itemOf, read, until, act, fail, trailOf, failedItem } = desk;
 
 const triage = async (body: object, token = sue): Promise<TriageView> =>
@@ -277,6 +288,14 @@ t.test("an item that is about no room is classified, and has nothing proposed", 
   });
   t.match(await night.refused("triageReview", { token: lax, body: { reviewUrn: urn } }), { status: 403 });
 });
+
+t.test("a model that does as any text tells it: nothing comes of it", (t) =>
+  obeyingModel(t, { night, sue, admin, ...desk }, { behaviour, asked: model.asked }),
+);
+
+t.test("a model that is away, slow or out of its mind: the rules recommend something in time", (t) =>
+  unwellModel(t, { night, sue, admin, ...desk }, { behaviour }),
+);
 
 if (isFullSize)
   t.test("the service dies in a triage and in an execution: each is done once all the same", async (t) => {

@@ -5,10 +5,13 @@ import type { AuditEntryView } from "../../schemas/audit.ts";
 import type { CaseView } from "../../schemas/case.ts";
 import type { Page } from "../../schemas/command.ts";
 import type { ContractBody, ContractView } from "../../schemas/contract.ts";
+import type { ContractAnalysisView, Extraction } from "../../schemas/contract-analysis.ts";
 import type { CatalogueHotelView } from "../../schemas/hotel-catalogue.ts";
 import type { OfferView } from "../../schemas/passenger-api.ts";
 import type { WaveView } from "../../schemas/wave.ts";
 import { startClients } from "../harness/clients.ts";
+import { pdfOf } from "../harness/contract-documents.ts";
+import { fileForm } from "../harness/forms.ts";
 import { smallFlight, travellersOf } from "../harness/instance.ts";
 import { takesLong } from "../harness/patience.ts";
 
@@ -222,4 +225,80 @@ t.test("two flights at once want more rooms than the block has", async (t) => {
   const next = (await detail(caseUrn)).reservations.map((reservation) => reservation.hotelUrn);
   t.equal(next.filter((urn) => urn === hotelUrn).length, 1, "and the next case gets it");
   t.equal(await taken(), roomsPerNight);
+});
+
+t.test("a contract's document is read, and counts once somebody stands by it", async (t) => {
+  const handedIn = async (content: Buffer, name: string): Promise<ContractAnalysisView> => {
+    const form = fileForm(content, name);
+    const { body: first } = await night.call<ContractAnalysisView>("analyzeContract", {
+      token: supervisor,
+      ...form,
+    });
+    t.match(first, { status: "QUEUED", file: { name, bytes: content.length }, contractUrns: [] });
+    return night.eventually(
+      "it has been read",
+      async () => (await analysis(first.urn)).body,
+      ({ status }) => status !== "QUEUED" && status !== "READING",
+    );
+  };
+  const analysis = (analysisUrn: string, token = supervisor) =>
+    night.call<ContractAnalysisView>("getContractAnalysis", { token, params: { analysisUrn } });
+
+  const pdf = await pdfOf();
+  const found = await handedIn(pdf, "garden-court.pdf");
+  t.match(found, {
+    status: "READY",
+    progress: { pages: 1, pagesRead: 1 },
+    extraction: { draft: { airport: "LIS", block: { roomsPerNight: 25 } }, conditions: { releaseDays: 2 } },
+  });
+  const staged = night.documents.tenant("XN").collection("staged");
+  await night.eventually(
+    "the document is forgotten",
+    () => staged.countDocuments({}),
+    (count) => count === 0,
+  );
+  t.notOk(
+    (await listed()).some(({ hotel }) => hotel.name === "Garden Court Lisboa"),
+    "it has no effect yet",
+  );
+
+  const { draft, missing } = found.extraction as Extraction;
+  t.strictSame(missing, ["/name", "/hotel/coordinates", "/hotel/amenities", "/accessibleRooms"]);
+  const completed = body({
+    ...(draft as Partial<ContractBody>),
+    analysisUrn: found.urn,
+    hotel: { ...body().hotel, ...draft.hotel, hotelUrn: "urn:hotel:garden-court-lis" },
+    conditions: { releaseDays: 2, cancellation: "Free of charge until 18:00 on the day of arrival" },
+  });
+  const { body: contract } = await put(completed);
+  t.match(contract, {
+    provenance: { analysisUrn: found.urn, confirmedBy: /^urn:/ },
+    conditions: { releaseDays: 2 },
+    block: { roomsPerNight: 25 },
+  });
+  const confirmed = await night.eventually(
+    "the analysis knows its contract",
+    async () => (await analysis(found.urn)).body,
+    ({ status }) => status === "CONFIRMED",
+  );
+  t.strictSame(confirmed.contractUrns, [contract.urn]);
+
+  const broken = await handedIn(Buffer.from("%PDF-1.7\nnothing"), "broken.pdf");
+  t.match(broken, { status: "REFUSED", refusal: { reason: "BROKEN", detail: /\S/ } });
+  t.notOk("extraction" in broken);
+  const refusing = (analysisUrn: string, token = supervisor) =>
+    night.refused("putContract", { token, body: { ...completed, analysisUrn } });
+  t.match(await refusing(broken.urn), { status: 409, state: "REFUSED" });
+  t.match(await refusing("urn:contract-analysis:XN-01JD0000000000000000000000"), { status: 404 });
+  t.match(await refusing("urn:contract-analysis:QZ-01JD0000000000000000000000"), { status: 403 });
+  const atJfk = await night.scopedToken(xn.urn, "OPS_SUPERVISOR", "JFK");
+  t.match(await night.refused("getContractAnalysis", { token: atJfk, params: { analysisUrn: found.urn } }), {
+    status: 403,
+  });
+  const wrong = (content: string, name: string) =>
+    night.refused("analyzeContract", { token: supervisor, ...fileForm(content, name) });
+  t.match(await wrong("PK\u0003\u0004", "contract.pdf"), { status: 415 });
+  t.match(await wrong("%PDF-1.7", "contract.docx"), { status: 422 });
+  const tooLarge = fileForm(Buffer.concat([pdf, Buffer.alloc(10 * 1024 * 1024)]), "contract.pdf");
+  t.match(await night.refused("analyzeContract", { token: supervisor, ...tooLarge }), { status: 413 });
 });

@@ -56,6 +56,7 @@ export const listensToFeeds = async (t: Test, it: ActorsUnderTest): Promise<void
       t.equal(answer.status, 200);
     };
     await predict("past", "XN1", -72);
+    await predict("in a year and more", "XN2", 401 * 24);
     await predict("ours", "XN482");
     await predict("theirs", "QZ12");
     await predict("nobody's", "AA100");
@@ -181,6 +182,32 @@ export const listensToFeeds = async (t: Test, it: ActorsUnderTest): Promise<void
     t.strictSame(asked, [undefined, "1", "2", undefined, "1", "1", "2"]);
     t.strictSame(await toldBy("forgetful"), ids, "what came again is told once");
     t.match(await heard("forgetful"), { cursor: "2" });
+  });
+
+  await t.test("a vendor that never gets on is given time", async (t) => {
+    type Call = { cursor: string | undefined; askedMs: number };
+    const told = (eventId: string, cursor: string): Page => ({
+      ...{ outcome: "done", predictions: [prediction(eventId)], passedOver: 0, cursor },
+    });
+    const table: Record<string, (cursor: string | undefined) => Page> = {
+      "the same page for ever": () => told("same", "here"),
+      "each cursor forgotten": (cursor) =>
+        cursor === undefined
+          ? told("first", "lost")
+          : { outcome: "refused", code: "NOT_FOUND", detail: "cursor_expired" },
+    };
+    for (const [what, answer] of Object.entries(table)) {
+      const calls: Call[] = [];
+      const poll: FlightFeedPort["poll"] = async ({ cursor }) => {
+        calls.push({ cursor, askedMs: performance.now() });
+        return answer(cursor);
+      };
+      const stop = startFlightFeeds(context, () => [{ tenant: "XN", name: what, port: { poll } }]);
+      await eventually(what, async () => (calls.length >= 5 ? undefined : `${calls.length} polls`));
+      await stop();
+      const tookMs = (calls[4]?.askedMs ?? 0) - (calls[0]?.askedMs ?? 0);
+      t.ok(tookMs >= 1500, `${what}: half a second, then one: ${tookMs} ms`);
+    }
   });
 
   await t.test("stopping breaks a poll off", async (t) => {

@@ -86,8 +86,8 @@ const carried = async (caseUrn: string) => {
   return entries.filter(({ reference }) => ids.some((id) => reference.startsWith(`${id}.`)));
 };
 /** What a carrier's webhook will bring. */
-const tell = async (reference: string, state: MessageState): Promise<void> => {
-  const data = { reference, state, at: new Date().toISOString() };
+const tell = async (reference: string, state: MessageState, vendor = "sendwell"): Promise<void> => {
+  const data = { vendor, reference, state, at: new Date().toISOString() };
   await night.client.command("message.record-status", { tenant: "XN", data });
 };
 const mailsTo = (address: string | undefined) => mail.mails.filter(({ to }) => to[0] === address);
@@ -196,7 +196,7 @@ t.test("a night's message, one by hand, and what carriers tell of them", async (
   t.match(letter, { from: "care@northern-cross.example", secure: true, user: "stopover" });
   t.match(letter?.raw, /^From: Northern Cross <care@northern-cross\.example>\r?$/m);
   t.match(letter?.raw, /quarto para esta noite/);
-  await tell(messageIdOf(letter?.raw), "bounced");
+  await tell(messageIdOf(letter?.raw), "bounced", "smtp");
   await events.untilCount("review.opened", 1, { caseUrn: again });
   const seen = (await night.call<CaseView>("getCase", { token: supervisor, params: { caseUrn: again } }))
     .body;

@@ -20,6 +20,12 @@ const policy = {
   openOnDetection: true,
 };
 
+interface KnownFlight {
+  _id: string;
+  number: string;
+  opening?: { state: string };
+}
+
 export const partnerFeed = (t: Test, { night, token, detail, read, supervisor }: PartnerNight): void => {
   const { events } = night;
   const [xn, qz] = night.airlines;
@@ -161,6 +167,71 @@ export const partnerFeed = (t: Test, { night, token, detail, read, supervisor }:
       t.match(await detail(caseUrn), { externalEventId: body.externalEventId, subCaseCount: 3 });
     });
 
+    await t.test("told otherwise once passengers are there is a person's", async (t) => {
+      await predict("XN903", 0.9);
+      const caseUrn = await caseOf("XN903");
+      const late = { decidedAt: ago(1), passengers: [traveller("FEED03", "Noether")] };
+      await night.call("amendManifest", { token, params: { caseUrn }, body: late });
+      await predict("XN903", 0.95, "PREDICTED", { reason: "CREW" });
+      await events.until("the case follows the reason", () =>
+        events.of("case.amended", caseUrn).some(({ data }) => data.change === "DISRUPTION"),
+      );
+      const body = pushOf("XN903", "diverted");
+      const pushed = await night.pushed(xn, {
+        ...body,
+        disruption: { ...body.disruption, type: "DIVERTED" },
+      });
+      t.match(pushed.body, { caseUrn, subCaseCount: 3 });
+      const isItem = ({ data }: { data: Record<string, unknown> }) => data.origin === "flight-feed";
+      await events.until("an item", () => events.of("review.opened", caseUrn).some(isItem));
+      const { manualReviewItems } = await detail(caseUrn);
+      t.match(
+        manualReviewItems.find(({ origin }) => origin === "flight-feed"),
+        {
+          category: "DATA_INCOMPLETE",
+          detail: /^The airline says airport MAD instead of BOS, type DIVERTED/,
+        },
+      );
+    });
+
+    await t.test(
+      "that a person has closed blocks nothing, and is the push's when it is open again",
+      async (t) => {
+        await predict("XN904", 0.9);
+        const caseUrn = await caseOf("XN904");
+        const params = { caseUrn };
+        const body = { reason: "No such flight" };
+        await night.call("closeCase", { token: supervisor, params, body });
+        await night.eventually(
+          "the flight hears of it",
+          () => night.documents.tenant("XN").collection<KnownFlight>("flights").findOne({ number: "XN904" }),
+          (flight) => flight?.opening?.state === "ELSEWHERE",
+        );
+        await predict("XN904", 0.1);
+        await predict("XN904", 0.9);
+        const ofFlight = () => events.of("case.opened").filter((event) => flightOf(event) === "XN904");
+        await events.until("another one", () => ofFlight().length === 2);
+
+        await predict("XN905", 0.9);
+        const reopened = await caseOf("XN905");
+        await night.call("closeCase", { token: supervisor, params: { caseUrn: reopened }, body });
+        await night.call("reopenCase", { token: admin, params: { caseUrn: reopened }, body });
+        const pushed = await night.pushed(xn, pushOf("XN0905", "after-the-reopening"));
+        t.match(pushed.body, { caseUrn: reopened, subCaseCount: 2 });
+        t.equal((await openCasesOf("XN905")).length + (await openCasesOf("XN0905")).length, 1);
+      },
+    );
+
+    await t.test("of two flights pushed under one name at once one gets it", async (t) => {
+      const flights = ["XN906", "XN907"];
+      for (const flight of flights) await predict(flight, 0.9);
+      const cases = await Promise.all(flights.map(caseOf));
+      const pushed = await Promise.all(flights.map((flight) => night.pushed(xn, pushOf(flight, "one-name"))));
+      const [one, other] = pushed.map(({ body }) => body.caseUrn);
+      t.equal(one, other);
+      t.ok(cases.includes(one as string));
+    });
+
     await t.test("and what the airline pushes in the same moment are one case", async (t) => {
       const flights = Array.from({ length: 12 }, (_, i) => `XN91${i}`);
       // Known, and not likely enough: what follows comes from here alone.
@@ -170,7 +241,7 @@ export const partnerFeed = (t: Test, { night, token, detail, read, supervisor }:
         () =>
           night.documents
             .tenant("XN")
-            .collection<{ _id: string; number: string }>("flights")
+            .collection<KnownFlight>("flights")
             .find({ number: { $in: flights } })
             .toArray(),
         (found) => found.length === flights.length,

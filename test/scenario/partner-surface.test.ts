@@ -6,10 +6,12 @@ import { startPartnerNight } from "./partner-night.ts";
 import { partnerNotes } from "./partner-notes.ts";
 import { partnerReads } from "./partner-reads.ts";
 import { partnerWrites } from "./partner-writes.ts";
+import { passengerSheets } from "./passenger-sheets.ts";
 
 takesLong(t);
 const night = await startPartnerNight(t);
 partnerReads(t, night);
 partnerWrites(t, night);
+passengerSheets(t, night);
 partnerNotes(t, night);
 partnerFeed(t, night);

@@ -3,6 +3,7 @@
 import type { Document } from "mongodb";
 import t from "tap";
 import { identityActor } from "../../actors/identity/service.ts";
+import { standingBookings, standingFilter, standingIndex } from "../../actors/sub-case/standing-bookings.ts";
 import { StayHub } from "../../actors/vendor-adapter/adapters/stayhub.ts";
 import type { HotelPort, LedgerEntry, LedgerRequest } from "../../actors/vendor-adapter/ports.ts";
 import { type Source, startReconciling, staysOf } from "../../actors/vendor-adapter/reconcile.ts";
@@ -11,6 +12,7 @@ import type { Command } from "../../schemas/command.ts";
 import type { StayReport } from "../../schemas/vendor-call.ts";
 import { bookRoom, context as call, startSandbox } from "../contract/vendors/sandbox.ts";
 import { startActorsUnderTest, watch } from "../harness/actors.ts";
+import { system, trace } from "../harness/given.ts";
 import { eventually } from "../harness/patience.ts";
 import { listensToFeeds } from "./feed-listening.ts";
 
@@ -38,6 +40,37 @@ const reports = async (tenant: string): Promise<Command[]> => {
 };
 const told = async (tenant: string): Promise<string[]> =>
   (await reports(tenant)).map(({ entity, data }) => `${entity} ${(data as StayReport).state}`);
+
+t.test("which bookings a vendor that lists no changes is asked after", async (t) => {
+  const groups = documents.tenant("XN").collection<Document & { _id: string }>("standing");
+  const { key, ...options } = standingIndex;
+  await groups.createIndex(key, options);
+  const today = context.clock.now();
+  const day = (n: number): string => new Date(today.getTime() + n * 86_400_000).toISOString().slice(0, 10);
+  const group = (n: number, checkOut: number, more: object = {}) => ({
+    _id: groupId(n),
+    assignment: { stay: { checkIn: day(checkOut - 1), checkOut: day(checkOut) } },
+    reservation: { vendor: "rapid", status: "CONFIRMED", reference: room(n), ...more },
+  });
+  await groups.insertMany([
+    group(1, 1),
+    group(2, -1),
+    group(3, -2),
+    group(4, 1, { status: "CHECKED_IN" }),
+    group(5, 1, { status: "CHECKED_IN", selfCheckIn: true }),
+    group(6, 1, { status: "CANCELLED" }),
+    group(7, 1, { vendor: "stayhub" }),
+    group(8, -2, { status: "CHECKED_IN", selfCheckIn: true }),
+  ]);
+  const query = (params: Record<string, unknown>) => ({ ...trace, tenant: "XN", principal: system, params });
+  const ask = standingBookings(context, "standing");
+  t.strictSame(await ask(query({ vendor: "rapid" })), { references: [room(1), room(2), room(5)] });
+  t.strictSame(await ask(query({ vendor: "rapid", after: groupId(1) })), { references: [room(2), room(5)] });
+  t.strictSame(await ask(query({ vendor: "hotelbeds" })), { references: [] });
+  const plan = await groups.find(standingFilter("rapid", today)).explain("executionStats");
+  t.match(JSON.stringify(plan), /"indexName":"staying"/);
+  t.equal(plan.executionStats.totalDocsExamined, 5, "what is over is not looked at");
+});
 
 t.test("what happens at the desks reaches each airline's own groups", async (t) => {
   const sandbox = await startSandbox(t, t.testdir(), ["--only", "stayhub", "--latency", "1"]);

@@ -23,14 +23,18 @@ export const traveller = (pnr: string, firstName: string, more: PassengerInput =
   ...more,
 });
 
-/** Ana and Ben work at any airport, Sue supervises; the administrator of LAX sees no other one. */
-export const startReviewNight = async (t: Test) => {
+/**
+ * Ana and Ben work at any airport, Sue supervises; the administrator of LAX sees no other one.
+ * @param settings of the service, beside those that let a night go by quickly
+ */
+export const startReviewNight = async (t: Test, settings: Record<string, string> = {}) => {
   const night = await startClients(t, {
     settings: {
       WEBHOOK_RETRY_SCALE: "0.00001",
       SWEEP_INTERVAL_MS: "300",
       ACK_WAIT_MS: "2000",
       STEP_DEADLINE_MS: "1500",
+      ...settings,
     },
   });
   const [xn] = night.airlines;

@@ -1,4 +1,5 @@
 /** Owns reading which chains of hotels are ruled out. */
+import { airport as airportOf } from "../../../schemas/airports.ts";
 import type { Prompt, Span } from "./folded.ts";
 import { asks, type Reader, type Reading } from "./reading.ts";
 
@@ -73,13 +74,16 @@ const listed = (prompt: Prompt, head: RegExp, saysChains: boolean): Reading[] =>
         break;
       at += and[0].length;
     }
-    if (names.length === 0) return [];
+    if (names.length === 0 || (!saysChains && names.every(({ name }) => isAirport(name)))) return [];
     const after = new RegExp(`^\\s*(?:${noun}|hotels?|properties|hoteles|hoteis)(?![\\p{L}])`, "u");
     at += after.exec(prompt.open.slice(at))?.[0].length ?? 0;
     const whole = { from: span.from, to: at };
     prompt.take(whole);
     return names.map(({ name }): Reading => ({ span: whole, says: "excludes-chain", name }));
   });
+
+/** `never in JFK` is said of a place. */
+const isAirport = (name: string): boolean => /^[A-Z]{3}$/.test(name) && airportOf(name) !== undefined;
 
 /** A chain's id as this policy may name it: what hotels are known by, else the name's own words. */
 export const chainIdOf = (name: string, known: readonly string[]): { id: string; isKnown: boolean } => {

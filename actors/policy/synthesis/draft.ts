@@ -13,7 +13,7 @@ import { type Amount, asks, passengerTiers, type Reading } from "./reading.ts";
 /** What a draft goes by beside the prompt: each counts where the prompt says nothing of it. */
 export interface Circumstances {
   airlineUrn: string;
-  /** The case that it is for. */
+  /** The case that it is for; it may have no passengers yet. */
   ofCase?: { airport: string; tiers: readonly Tier[] };
   /** The only one that its author may write for. */
   ownAirport?: string;
@@ -42,20 +42,21 @@ const lists: ReadonlySet<string> = new Set([
   "/constraints/acceptedPayments",
 ]);
 
-/** @param byModel readings of a model's, where the rules read nothing of the same place */
+/** @param byModel readings of a model's: they count where the rules have read nothing of the same place */
 export const draftOf = (
   prompt: Prompt,
   read: readonly Reading[],
   byModel: readonly Reading[],
   circumstances: Circumstances,
 ): Draft | undefined => {
-  const stated = statedIn([...besideModel(read, byModel), ...besideRules(read, byModel)], circumstances);
+  const added = besideRules(read, byModel);
+  const stated = statedIn([...besideModel(read, added), ...added], circumstances);
   const understood = stated.filter(({ says }) => says !== "asks");
   if (understood.length === 0) return undefined;
   const { body, readings } = whole(stated, circumstances);
   const kept = readings.filter(({ says }) => says !== "asks");
   const open = readings.filter((reading) => reading.says === "asks");
-  const spans = new Set(byModel.map(({ span }) => span));
+  const spans = new Set(added.map(({ span }) => span));
   const trust = kept.reduce((sum, { span }) => sum + (spans.has(span) ? modelTrust : rulesTrust), 0);
   return {
     body,
@@ -65,18 +66,22 @@ export const draftOf = (
 };
 
 /** What a model has made something of is asked about by its own question. */
-const besideModel = (read: readonly Reading[], byModel: readonly Reading[]): Reading[] =>
+const besideModel = (read: readonly Reading[], added: readonly Reading[]): Reading[] =>
   read.filter(
     ({ says, span }) =>
-      says !== "asks" || !byModel.some((one) => one.span.from <= span.from && span.to <= one.span.to),
+      says !== "asks" || !added.some((one) => one.span.from <= span.from && span.to <= one.span.to),
   );
 
-/** A rule's figure stands against a model's. */
-const besideRules = (read: readonly Reading[], byModel: readonly Reading[]): Reading[] =>
-  byModel.filter(
-    (one) =>
-      !("pointer" in one) || !read.some((other) => other.says === "is" && other.pointer === one.pointer),
-  );
+/** What rules have read of a place stands as it is: a model adds nothing to it, and asks nothing of it. */
+const besideRules = (read: readonly Reading[], byModel: readonly Reading[]): Reading[] => {
+  const known = new Set(read.flatMap((one) => (one.says === "asks" ? [] : placeOf(one))));
+  return byModel.filter((one) => placeOf(one).every((pointer) => !known.has(pointer)));
+};
+
+const placeOf = (reading: Reading): string[] => {
+  if (reading.says === "excludes-chain") return ["/constraints/excludedChains"];
+  return reading.pointer === undefined ? [] : [reading.pointer];
+};
 
 const pointsOf = (prompt: Prompt, open: readonly Reading[]): UnclearPoint[] => {
   const points = [...open]
@@ -238,6 +243,10 @@ const refused = (reading: Reading, wrong: readonly { pointer: string; detail: st
     : asks(span, `A policy takes no such value here: it ${found.detail}.`, pointer);
 };
 
+/** Undefined: nobody says for whom; a case without passengers doesn't yet. */
+const tiersOf = (ofCase: Circumstances["ofCase"]): readonly Tier[] | undefined =>
+  ofCase === undefined || ofCase.tiers.length === 0 ? undefined : ofCase.tiers;
+
 /** What a policy can't be without. */
 const completed = (stated: readonly Reading[], { ofCase }: Circumstances): Reading[] => {
   const nowhere = { from: 0, to: 0 };
@@ -245,7 +254,7 @@ const completed = (stated: readonly Reading[], { ofCase }: Circumstances): Readi
   const isNamed = stated.some(
     ({ says, ...one }) => says === "has" && "pointer" in one && one.pointer === "/tiers",
   );
-  if (!isNamed && ofCase === undefined) {
+  if (!isNamed && tiersOf(ofCase) === undefined) {
     const question = "No cabin is named: the draft is for all passengers. Which ones is it for?";
     more.push(asks(nowhere, question, "/tiers"));
   }
@@ -282,7 +291,7 @@ const built = (readings: readonly Reading[], circumstances: Circumstances): Poli
   }
   if (!values.has("/context/airport")) values.set("/context/airport", ofCase?.airport ?? ownAirport);
   if (!values.has("/context/airline") && ofCase !== undefined) values.set("/context/airline", airlineUrn);
-  if (!values.has("/tiers")) values.set("/tiers", tiersWithout(readings, ofCase?.tiers ?? passengerTiers));
+  if (!values.has("/tiers")) values.set("/tiers", tiersWithout(readings, tiersOf(ofCase) ?? passengerTiers));
   const hasRides = [...values.keys()].some((pointer) => pointer.startsWith("/transport/"));
   if (hasRides && !values.has("/transport/mode")) values.set("/transport/mode", "SHUTTLE");
   if (!values.has("/name")) values.set("/name", nameOf(values));

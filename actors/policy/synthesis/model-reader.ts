@@ -1,7 +1,7 @@
 /** Owns putting to a model what the rules left open, and what of its answer counts: values of a policy whose words stand there. */
 import Type, { type Static } from "typebox";
 import { airport as airportOf } from "../../../schemas/airports.ts";
-import { amenities, cabins, paymentMethods, vehicleTypes } from "../../../schemas/vocabulary.ts";
+import { amenities, cabins, vehicleTypes } from "../../../schemas/vocabulary.ts";
 import { checkedBy } from "../../runtime/input.ts";
 import type { Model } from "../../runtime/model.ts";
 import type { Prompt, Span } from "./folded.ts";
@@ -28,18 +28,16 @@ const checkAnswer = checkedBy(Answer);
 
 type Form = "number" | "boolean" | readonly string[];
 
-/** Lists take one value each time. Who may pay for what, where money is and which chains: only rules read those. */
+/** Lists take one value each time. Who may pay for what, and how, who approves it, where money is and which chains: only rules read those. */
 const places: Readonly<Record<string, Form>> = {
   "/constraints/minStars": "number",
   "/constraints/maxDistanceKm": "number",
   "/constraints/requiredAmenities": amenities,
-  "/constraints/acceptedPayments": paymentMethods,
   "/tiers": cabins,
   "/context/airport": [],
   "/mode": ["BATCH", "ON_DEMAND"],
   "/batchIntervalMinutes": "number",
   "/maxOccupancy": "number",
-  "/incrementalRequiresApproval": "boolean",
   "/detectionThreshold": "number",
   "/buffers/lateCheckoutMinutes": "number",
   "/buffers/earlyCheckInMinutes": "number",
@@ -48,11 +46,7 @@ const places: Readonly<Record<string, Form>> = {
   "/transport/shuttleCapacity": "number",
   "/transport/onDemand": "boolean",
 };
-const lists: ReadonlySet<string> = new Set([
-  "/constraints/requiredAmenities",
-  "/constraints/acceptedPayments",
-  "/tiers",
-]);
+const lists: ReadonlySet<string> = new Set(["/constraints/requiredAmenities", "/tiers"]);
 
 const system = [
   "You read an airline's description of a hotel policy for stranded passengers. It is in English, Spanish or Portuguese.",

@@ -43,7 +43,7 @@ const readAirline = (prompt: Prompt, { airline, language }: ReadingContext): Rea
 /** Nothing else is meant by naming all of them. */
 const readEverywhere = (prompt: Prompt): Reading[] => {
   const pattern =
-    /(?<![\p{L}])(?:(?:at|in|for|en|para|em) )?(?:all (?:of )?(?:the |our )?airports|every airport|any airport|tod[oa]s (?:los aeropuertos|os aeroportos)|cualquier aeropuerto|qualquer aeroporto)(?![\p{L}])/gu;
+    /(?<![\p{L}])(?:(?:at|in|for|en|para|em) )?(?:all (?:of )?(?:the |our )?airports|every airport|any airport|tod[oa]s (?:los aeropuertos|os aeroportos)|cualquier aeropuerto|qualquer aeroporto)(?![\p{L}])(?!,?\s+(?:but|menos)(?![\p{L}]))/gu;
   return [...prompt.matches(pattern)].map(({ span }) => {
     prompt.take(span);
     return is(span, pointer, undefined);

@@ -70,7 +70,13 @@ const wishes =
   "preferably|ideally|if possible|where possible|when possible|nice to have|would be nice|prefer(?:red|s|able)?|maybe|perhaps|possibly|optionally|not sure|unless possible|preferiblemente|preferentemente|idealmente|(?:si|de) (?:es|fuera|ser) posible|a ser posible|de preferencia|quizas?|tal vez|prefer(?:imos|ido|idos|ida|idas|ible|ibles|iblemente)|mejor si|preferencialmente|preferivelmente|se (?:for )?possivel|talvez|prefer(?:ivel|imos)|seria bom|seria bueno";
 /** Of their part of a sentence too: what else was read there may be what is denied. */
 const denials =
-  "not|never|neither|nor|without|(?:do|does|is|are|was|should|must)n't|don't|instead of|rather than|sin|ni|nunca|jamas|tampoco|en vez de|en lugar de|nao|sem|nem|jamais|em vez de|except(?: for)?|excepto|salvo|exceto";
+  "not|never|neither|nor|without|(?:do|does|is|are|was|should|must)n't|don't|instead of|rather than|sin|ni|nunca|jamas|tampoco|en vez de|en lugar de|nao|sem|nem|jamais|em vez de|except(?: for)?|excepto|salvo|exceto|outside|away from|other than|apart from|avoid(?:ing)?|exclud(?:e|es|ed|ing)|excluir|excluya[ns]?|excluyendo|evit(?:ar|e|en|ando|em)|exclua[m]?|excluindo|(?:everywhere|anywhere|all(?: (?:of )?(?:the |our )?airports)?|(?:every|any) airport|everything) but|fuera|menos|fora";
+/** Of their part of a sentence: its figures are somebody's of before, or a change of them. */
+const changes = [
+  "rais(?:e|es|ed|ing)|increas(?:e|es|ed|ing)|lower(?:s|ed|ing)?|reduc(?:e|es|ed|ing)|cut|double(?! (?:room|bed|occup))|doubled|triple|twice|halve|half|previous(?:ly)?|former|last (?:year|month|week|season|time)|(?:more|less|higher|lower|cheaper) than (?:today|now|before|currently|usual|last)|ignor(?:e|es|ed|ing)|disregard|forget",
+  "sub(?:ir|e|a|an)|aument(?:ar|a|e|en)|increment(?:ar|a|e|en)|baj(?:ar|a|e|en)|reduc(?:ir|e|zca|zcan)|duplic(?:ar|a|ue|uen)|el doble|al doble|la mitad|anterior(?:es)?|(?:ano|mes|semana) pasad[oa]|(?:mas|menos) que (?:hoy|ahora|antes)|ignor(?:ar|a|e|en)|olvid(?:ar|a|e|en)",
+  "aument(?:em)|elev(?:ar|e|em)|reduz(?:ir|a|am)?|dobr(?:ar|e|em|o)|o dobro|metade|(?:ano|mes|semana) passad[oa]|(?:mais|menos) (?:do )?que (?:hoje|agora|antes)|ignorem|esque(?:ca|cam|cer)",
+].join("|");
 /** Of the whole sentence. */
 const conditions: Readonly<Record<PromptLanguage, string>> = {
   en: "if|unless|when|whenever|in case|during|otherwise|depending|only when|except when|on weekends|weekends|in (?:winter|summer)|until",
@@ -80,6 +86,7 @@ const conditions: Readonly<Record<PromptLanguage, string>> = {
 
 const ofWish = "A policy requires a thing or doesn't: is this required?";
 const ofDenial = "What is to hold instead of what this denies?";
+const ofChange = "A policy holds figures, not changes of them. What is the figure to be?";
 const ofCondition = "A policy holds at all times: is this to hold without its condition?";
 
 /** What is only wished, denied, or holds only sometimes, a policy can't say: those parts of the prompt are asked about as they stand. */
@@ -87,30 +94,61 @@ const reserved = (prompt: Prompt, read: readonly Reading[], language: PromptLang
   const found = (source: string): Span[] =>
     [...prompt.matches(new RegExp(`(?<![\\p{L}])(?:${source})(?![\\p{L}])`, "gu"))].map(({ span }) => span);
   const wished = found(wishes).map(({ from }) => ({ span: prompt.clauseAt(from), question: ofWish }));
-  const denied = found(language === "pt" ? denials : `no|${denials}`).map(({ from }) => ({
-    span: prompt.clauseAt(from),
-    question: ofDenial,
-  }));
+  const denied = found(language === "pt" ? denials : `no|${denials}`).map(({ from, to }) => {
+    // `everywhere but JFK` goes on behind its joint.
+    const span = { from: prompt.clauseAt(from).from, to: prompt.clauseAt(to).to };
+    const airports = read.filter((one) => isAirport(one) && liesIn(one, { from, to: span.to }));
+    // `no hotels of 5 stars at JFK` is said of the stars.
+    const isOfAnother = (airport: Reading): boolean =>
+      read.some((one) => !isScope(one) && one.span.from >= from && one.span.to <= airport.span.from);
+    const isOfPlace = airports.some((airport) => !isOfAnother(airport));
+    return { span, question: ofDenial, ...(isOfPlace ? { pointer: airportPointer, deniedFrom: from } : {}) };
+  });
+  const changed = found(changes)
+    .map(({ from }) => prompt.clauseAt(from))
+    .flatMap((span) => {
+      const figure = read.find((one) => isFigure(one) && liesIn(one, span));
+      return figure === undefined ? [] : [{ span, question: ofChange, pointer: pointerOf(figure) }];
+    });
   const turning = found(conditions[language])
     .filter(({ from, to }) => !wished.some(({ span }) => span.from <= from && to <= span.to))
     .filter(({ from, to }) => prompt.original.slice(from, to).toLowerCase() !== "sí")
     .map(({ from }) => ({ span: prompt.sentenceAt(from), question: ofCondition }));
   const stretches = distinct(
-    [...turning, ...wished, ...denied].map((one) => ({ ...one, span: trimmed(prompt, one.span) })),
+    [...changed, ...turning, ...wished, ...denied].map((one) => ({
+      ...one,
+      span: trimmed(prompt, one.span),
+    })),
   );
   const isInside = (reading: Reading): boolean =>
-    !isScope(reading) &&
-    stretches.some(({ span: { from, to } }) => reading.span.from < to && from < reading.span.to);
+    isScope(reading)
+      ? isAirport(reading) &&
+        denied.some(
+          ({ span, deniedFrom }) =>
+            deniedFrom !== undefined && liesIn(reading, { ...span, from: deniedFrom }),
+        )
+      : stretches.some(({ span }) => liesIn(reading, span));
   for (const { span } of stretches) prompt.take(span);
-  const questions = stretches.map(({ span, question }) => asks(span, question));
+  const questions = stretches.map(({ span, question, pointer }) => asks(span, question, pointer));
   return [...read.filter((reading) => !isInside(reading)), ...questions];
 };
 
-/** Where and for whom stays: without it the policy would be a wider one. */
-const isScope = (reading: Reading): boolean =>
-  "pointer" in reading && /^\/(?:context|tiers)(?:\/|$)/.test(reading.pointer ?? "");
+const liesIn = ({ span }: Reading, { from, to }: Span): boolean => span.from < to && from < span.to;
 
-type Stretch = { span: Span; question: string };
+const pointerOf = (reading: Reading): string | undefined =>
+  "pointer" in reading ? reading.pointer : undefined;
+
+/** Where and for whom stays: without it the policy would be a wider one. But for an airport behind a denial: the policy is not for that. */
+const isScope = (reading: Reading): boolean => /^\/(?:context|tiers)(?:\/|$)/.test(pointerOf(reading) ?? "");
+
+const airportPointer = "/context/airport";
+const isAirport = (reading: Reading): boolean =>
+  pointerOf(reading) === airportPointer && !(reading.says === "is" && reading.value === undefined);
+
+const isFigure = (reading: Reading): boolean =>
+  reading.says === "amount" || (reading.says === "is" && typeof reading.value === "number");
+
+type Stretch = { span: Span; question: string; pointer?: string | undefined; deniedFrom?: number };
 
 /** Each once, and none inside another. */
 const distinct = (all: readonly Stretch[]): Stretch[] =>

@@ -13,11 +13,11 @@ const listed = "\\s*(?:,|/|&|,? (?:and|or|y|o|e|ou)(?: (?:for|en|em|de|in|da))?)
 const tierWords: readonly [Tier, string][] = [
   [
     "PREMIUM_ECONOMY",
-    `premium[- _]economy(?: (?:${cabin}))?|economy premium|(?:${cabin}) (?:turista|economica) premium|(?:turista|economica) premium|premium economica`,
+    `premium[- _]economy(?: (?:${cabin}))?|economy premium|(?:${cabin}) (?:turista|economica) premium|(?:turista|economica|economia) premium|premium econom(?:ica|ia)`,
   ],
   [
     "ECONOMY",
-    `economy(?: (?:${cabin}))?|coach(?: class)?|(?:(?:${cabin}) )?turistica?|(?:(?:${cabin}) )?turista|(?:(?:${cabin}) )?economica`,
+    `economy(?: (?:${cabin}))?|coach(?: class)?|(?:(?:${cabin}) )?turistica?|(?:(?:${cabin}) )?turista|(?:(?:${cabin}) (?:de )?)?econom(?:ica|ia)`,
   ],
   [
     "BUSINESS",

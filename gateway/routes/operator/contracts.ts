@@ -29,7 +29,7 @@ export const contractRoutes = [
     prefixes: ["/v1"],
     summary: "Create or update a contract",
     description:
-      "With `contractUrn` the terms of that contract are replaced as a whole; rooms that were taken stay taken, so a smaller block only stops new sales. Its rooms are sold under the vendor name `direct`.",
+      "With `contractUrn` the terms of that contract are replaced as a whole; rooms that were taken stay taken, so a smaller block only stops new sales. Its rooms are sold under the vendor name `direct`. `analysisUrn` names the document that the terms were read from, and confirms them.",
     role: "OPS_SUPERVISOR",
     rate: "write",
     body: ContractBody,
@@ -37,6 +37,12 @@ export const contractRoutes = [
     success: 201,
     successUnlessCreated: 200,
     response: ContractView,
-    problems: ["auth/foreign-airport", "not-found/resource", "conflict/version", "conflict/concurrent-write"],
+    problems: [
+      "auth/foreign-airport",
+      "not-found/resource",
+      "conflict/state",
+      "conflict/version",
+      "conflict/concurrent-write",
+    ],
   },
 ] as const satisfies readonly Route[];

@@ -138,11 +138,7 @@ const platform = `
   GET /openapi/{surface}/v1.json`;
 
 /** Of the contract, and not served yet; field-manual ones stand once. */
-const open = `
-  POST /v1/policies/generate-ai
-  POST /v1/contracts/analyze-pdf
-  POST /cases/{case_urn}/passengers:bulk
-  POST /policies/synthesize`;
+const open = "";
 
 interface Endpoint {
   method: string;

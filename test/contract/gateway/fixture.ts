@@ -200,6 +200,9 @@ const behindTheGateway = [
   "audit.begin-export",
   "audit.end-export",
   "vendor-adapter.receive-webhook",
+  "case.add-passengers",
+  "contract.analyze",
+  "staging.put",
 ];
 
 const standIns = (

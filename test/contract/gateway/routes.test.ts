@@ -4,6 +4,7 @@ import { bodyBytesDefault, isTagged, pathsOf, type Route, successesOf } from "..
 import { allRoutes } from "../../../gateway/routes/all.ts";
 import { exampleOf } from "../../../gateway/schema-example.ts";
 import { roles, scopes } from "../../../schemas/vocabulary.ts";
+import { type Form, fileForm } from "../../harness/forms.ts";
 import {
   type Answered,
   type Asked,
@@ -41,7 +42,17 @@ const queryOf = (route: Route): string => {
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 };
 
+/** A file of the kind that each form takes. */
+const forms: Readonly<Record<string, Form>> = {
+  addPassengers: fileForm("PNR,Surname\nK7QX2M,Lovelace\n", "list.csv"),
+  analyzeContract: fileForm("%PDF-1.7\n", "contract.pdf"),
+};
+
+const bodyOf = (route: Route): unknown =>
+  route.form === undefined ? route.body && exampleOf(route.body) : forms[route.id]?.raw;
+
 const headersOf = (route: Route, token = tokens[route.surface as Surface]): Record<string, string> => ({
+  ...(route.form === undefined ? {} : forms[route.id]?.headers),
   ...(route.surface === "passenger" ? { Host: passengerHost } : {}),
   ...("public" in route ? {} : bearer(token)),
 });
@@ -49,7 +60,7 @@ const headersOf = (route: Route, token = tokens[route.surface as Surface]): Reco
 const call = (route: Route, path: string, asked: Asked = {}): Promise<Answered> =>
   gateway.ask(pathWith(route, path, "XN") + queryOf(route), {
     method: route.method.toUpperCase(),
-    body: route.body && exampleOf(route.body),
+    body: bodyOf(route),
     ...asked,
     headers: { ...headersOf(route), ...asked.headers },
   });
@@ -92,10 +103,7 @@ for (const route of allRoutes) {
 
     if (route.params !== undefined && !("public" in route)) {
       t.test(`${route.method} ${path}: URNs in the path`, async (t) => {
-        const { method, body } = {
-          method: route.method.toUpperCase(),
-          body: route.body && exampleOf(route.body),
-        };
+        const { method, body } = { method: route.method.toUpperCase(), body: bodyOf(route) };
         const asked = { method, body, headers: headersOf(route) };
         const foreign = await gateway.ask(pathWith(route, path, "YB"), asked);
         isProblem(t, foreign, "auth/foreign-tenant", route);

@@ -1,8 +1,10 @@
 /** Owns the tests of the address for vendors' webhooks: what of a request reaches the actor, and whom its refusals count for. */
+import { once } from "node:events";
+import { connect } from "node:net";
 import t from "tap";
 import type { Command } from "../../../schemas/command.ts";
 import { Problem } from "../../../schemas/problems.ts";
-import { type ReceivedWebhook, webhookBytesMax } from "../../../schemas/vendor-webhook.ts";
+import { type ReceivedWebhook, signatureHeaders, webhookBytesMax } from "../../../schemas/vendor-webhook.ts";
 import { type Asked, startTestGateway } from "./fixture.ts";
 
 const startedAt = Date.now();
@@ -11,7 +13,9 @@ t.teardown(() => gateway.close());
 
 const path = "/v1/webhooks/vendors/cardworks";
 const name = "vendor-adapter.receive-webhook";
-const post = (asked: Asked = {}, at = path) => gateway.ask(at, { method: "POST", ...asked });
+const signed = { "X-Vendor-Signature": "t=1,v1=2" };
+const post = ({ headers, ...asked }: Asked = {}, at = path) =>
+  gateway.ask(at, { method: "POST", headers: { ...signed, ...headers }, ...asked });
 const last = (): Command<ReceivedWebhook> => gateway.received.at(-1)?.envelope as Command<ReceivedWebhook>;
 const refuse = (): void =>
   gateway.act(name, () => ({ problem: new Problem("auth/bad-signature", "No signature of ours.").record() }));
@@ -66,7 +70,7 @@ t.test("what is too large, and what cannot be served", async (t) => {
   t.equal((await post({ body: Buffer.alloc(webhookBytesMax, "a") })).status, 204, "as large as it may be");
   const actor = await startTestGateway({}, ["vendor-adapter"]);
   t.teardown(() => actor.close());
-  const answer = await actor.ask(path, { method: "POST", body: "{}" });
+  const answer = await actor.ask(path, { method: "POST", body: "{}", headers: signed });
   t.match(answer.json, { status: 503, failedDomain: "vendor-adapter" }, "the vendor sends it again");
   t.equal(answer.headers["retry-after"], "30");
 });
@@ -89,4 +93,34 @@ t.test("only what is not signed counts, for its address", async (t) => {
   t.equal((await post({ body: "{}" })).status, 204, "who has signed is not held back by others");
   gateway.act(name, () => ({ problem: new Problem("validation/body", "Not ours.").record() }));
   t.equal((await post({ body: "{}" })).status, 422, "nor by mistakes of its own");
+});
+
+/** A request whose body never comes. @returns what it is answered all the same */
+const halfSent = async (port: number, headers: Record<string, string> = {}): Promise<string> => {
+  const socket = connect(port, "127.0.0.1");
+  const lines = Object.entries({ Host: "x", "Content-Length": "400000", ...headers });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\nhalf`);
+  const [first] = (await once(socket, "data")) as [Buffer];
+  socket.destroy();
+  return first.toString();
+};
+
+t.test("without any signature nothing is waited for, or reaches the actor", async (t) => {
+  const another = await startTestGateway({ RATE_ADDRESS: "4x1" }, [], { now: () => new Date(startedAt) });
+  t.teardown(() => another.close());
+  another.act(name, () => ({ ok: null }));
+  const half = (headers?: Record<string, string>) => halfSent(another.port, headers);
+  const told = await half();
+  t.match(told, /^HTTP\/1\.1 401 /);
+  t.match(told, "auth/bad-signature");
+  t.match(await half({ Authorization: "Bearer x", "X-Signature": "t=1,v1=2" }), /^HTTP\/1\.1 401 /);
+  t.match(await half({ "X-Vendor-Signature": "" }), /^HTTP\/1\.1 401 /);
+  t.match(await half(), /^HTTP\/1\.1 401 /);
+  t.match(await half(), /^HTTP\/1\.1 429 /, "and it counts");
+  t.equal(another.received.length, 0);
+  for (const header of signatureHeaders) {
+    const answer = await another.ask(path, { method: "POST", body: "{}", headers: { [header]: "x" } });
+    t.equal(answer.status, 204, header);
+  }
 });

@@ -5,6 +5,7 @@ import { bodyBytesDefault, type Route } from "../../../gateway/route.ts";
 import { exampleOf } from "../../../gateway/schema-example.ts";
 import { parseUrn, type UrnKind, urn } from "../../../schemas/urn.ts";
 import type { Call } from "../../harness/clients.ts";
+import { fileForm, formOf } from "../../harness/forms.ts";
 import type { Expected } from "./principals.ts";
 import type { Belongings, World } from "./world.ts";
 
@@ -160,11 +161,29 @@ const inBody = (route: Route, call: Call, world: World): BadInput[] => {
   ];
 };
 
+const inForm = ({ form }: Route, call: Call): BadInput[] => {
+  if (form === undefined) return [];
+  const at = (column: string, sent: Partial<Call>, expects: BadInput["expects"]): BadInput => ({
+    column,
+    call: { ...call, ...sent, headers: { ...call.headers, ...sent.headers } },
+    expects,
+  });
+  const json = { "Content-Type": "application/json" };
+  const cut = (call.raw as Buffer).subarray(0, -10);
+  return [
+    at("JSON", { raw: "{}", headers: json }, "validation/media-type"),
+    at("a form that ends early", { raw: cut }, "validation/malformed"),
+    at("a form without a file", formOf([{ name: "text", content: "x" }]), "validation/body"),
+    at("too large", fileForm(Buffer.alloc(form.file.bytesMax + 1, " ")), "validation/too-large"),
+  ];
+};
+
 /** @param call one that would succeed */
 export const badInputs = (route: Route, call: Call, world: World): BadInput[] => [
   ...inPath(route, call, world),
   ...inQuery(route, call, world),
   ...inBody(route, call, world),
+  ...inForm(route, call),
   {
     column: "nothing acceptable",
     call: { ...call, headers: { ...call.headers, Accept: "image/png" } },

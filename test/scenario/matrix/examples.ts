@@ -1,6 +1,7 @@
 // One call of each route that succeeds, with the weakest role or scope that may make it. A route without its line here fails
 // the matrix. What a line names is not named by another one where success changes it.
 import type { Call } from "../../harness/clients.ts";
+import { fileForm } from "../../harness/forms.ts";
 import { smallFlight } from "../../harness/instance.ts";
 import { signedWebhook } from "../../harness/vendor-webhook.ts";
 import { contractBody, dayFromNow } from "./terms.ts";
@@ -123,6 +124,8 @@ export const examples: Readonly<Record<string, Example>> = {
   listActivePolicies: bare,
   resolvePolicy: () => ({ query: { airport: "JFK", tier: "ECONOMY" } }),
   listContracts: bare,
+  analyzeContract: () => fileForm("%PDF-1.7\n", "contract.pdf"),
+  getContractAnalysis: ({ xn }) => ({ params: { analysisUrn: xn.analysisUrn } }),
   putContract: ({ xn }) => ({ body: { ...contractBody("JFK", "Renewed"), contractUrn: xn.contractUrn } }),
   getCaseProgress: ofCase,
   listManualReview: bare,
@@ -242,6 +245,12 @@ export const examples: Readonly<Record<string, Example>> = {
       passengers: [{ pnr: "LATE01", lastName: "Hopper", cabinClass: "ECONOMY" }],
     },
   }),
+  addPassengers: ({ spare }) => ({
+    params: { caseUrn: spare.amendable.caseUrn },
+    ...fileForm("Localizador;Apellidos;Cabina\nSHEET1;Hopper;Turista\n"),
+  }),
+  getPassengerTemplate: bare,
+  getPassengerTemplateAsText: bare,
   requestPriority: ({ spare }) => ({
     params: { caseUrn: spare.amendable.caseUrn },
     body: { groupIds: [spare.amendable.groupId], reason: "REDUCED_MOBILITY" },

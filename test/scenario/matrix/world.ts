@@ -5,6 +5,7 @@ import { searchAirports } from "../../../schemas/airports.ts";
 import type { CaseView } from "../../../schemas/case.ts";
 import type { Page } from "../../../schemas/command.ts";
 import type { ContractView } from "../../../schemas/contract.ts";
+import type { ContractAnalysisView } from "../../../schemas/contract-analysis.ts";
 import type { DemandView } from "../../../schemas/demand.ts";
 import type { PolicyView } from "../../../schemas/policy.ts";
 import type { ReservationDetail } from "../../../schemas/reservation.ts";
@@ -13,6 +14,7 @@ import type { SegmentView } from "../../../schemas/transport.ts";
 import type { WaveView } from "../../../schemas/wave.ts";
 import type { DemoAirline } from "../../../scripts/demonstration/provision.ts";
 import { type Clients, startClients } from "../../harness/clients.ts";
+import { fileForm } from "../../harness/forms.ts";
 import { smallFlight, travellersOf } from "../../harness/instance.ts";
 import { endow } from "./endowment.ts";
 import { writeLinks } from "./links.ts";
@@ -32,6 +34,7 @@ export interface Belongings {
   policyUrn: string;
   demandUrn: string;
   contractUrn: string;
+  analysisUrn: string;
   revocationUrn: string;
 }
 
@@ -158,6 +161,8 @@ const withinReach = async (
   const policies = await clients.call<Page<PolicyView>>("listActivePolicies", { token: admin });
   const body = { subject: `nobody-${airline.code}`, reason: "Lost" };
   const revoked = await clients.call<RevocationView>("revokeAccess", { token: admin, body });
+  const document = fileForm("%PDF-1.7\n", "contract.pdf");
+  const analysis = await clients.call<ContractAnalysisView>("analyzeContract", { token: admin, ...document });
   const [group] = seen.passengerGroups;
   const reservationUrn = seen.reservations[0]?.urn ?? "";
   const { voucher } = (
@@ -175,6 +180,7 @@ const withinReach = async (
     policyUrn: policies.body.items[0]?.urn ?? "",
     demandUrn: `urn:demand:${clients.events.of("demand.requested", caseUrn)[0]?.data.demandId}`,
     contractUrn,
+    analysisUrn: analysis.body.urn,
     revocationUrn: revoked.body.urn,
   };
 };

@@ -1,14 +1,23 @@
 // A case that the flight feed has opened, as tables: without passengers at first, the airline's own push or amendment makes it a case
 // like any other, and what the feed takes back closes only what nobody has touched.
 import t from "tap";
-import { bodyHashOf } from "../../../actors/case/intake.ts";
-import { groupsOfPatch } from "../../../actors/case/manifest.ts";
 import type { CaseEvent } from "../../../actors/case/state.ts";
-import type { Received } from "../../../actors/runtime/decider.ts";
-import type { Principal } from "../../../schemas/command.ts";
-import type { OpenDetected } from "../../../schemas/flight.ts";
-import type { PassengerInput } from "../../../schemas/passenger.ts";
 import { evening, eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
+import {
+  amend,
+  certain,
+  detected,
+  diverted,
+  flight,
+  namingOf,
+  openDetected,
+  partner,
+  patchOf,
+  push,
+  somebody,
+  waiting,
+  withdraw,
+} from "./detected-case.ts";
 import {
   caseId,
   close,
@@ -23,60 +32,6 @@ import {
   stateOf,
   typesOf,
 } from "./planned-case.ts";
-
-const flight = {
-  number: "XN482",
-  origin: "JFK",
-  destination: "MAD",
-  scheduledDeparture: "2026-11-21T21:30:00.000Z",
-};
-const detected = (told = 1, more: Partial<OpenDetected> = {}): OpenDetected => ({
-  flightId: "XN-FLIGHT",
-  crossing: 1,
-  told,
-  airport: "JFK",
-  flight,
-  disruption: { type: "CANCELLED", reason: "WEATHER", decidedAt: "2026-11-21T20:00:00.000Z" },
-  prediction: {
-    probability: 0.9,
-    threshold: 0.8,
-    state: "PREDICTED",
-    vendor: "skywatch",
-    eventId: `e${told}`,
-    observedAt: "2026-11-21T20:00:00.000Z",
-  },
-  ...more,
-});
-const certain = (told: number): OpenDetected => {
-  const { prediction, ...rest } = detected(told);
-  return { ...rest, prediction: { ...prediction, probability: 1, state: "CONFIRMED" } };
-};
-const openDetected = received("case.open-detected", detected());
-const amend = (data: OpenDetected) => received("case.amend-detected", data);
-const withdraw = (told = 2) => {
-  const { prediction, ...rest } = detected(told);
-  const state = "WITHDRAWN" as const;
-  return received("case.withdraw-detected", {
-    ...rest,
-    prediction: { ...prediction, probability: 0, state },
-  });
-};
-const waiting = eventsOf(rules, [] as CaseEvent[], openDetected);
-
-const partner: Principal = { surface: "partner", tenant: "XN", urn: "urn:partner:XN-tower" };
-const push = (): Received => ({ ...open([pair, pair]), principal: partner });
-const somebody = (pnr: string): PassengerInput => ({ pnr, lastName: "Byron", cabinClass: "ECONOMY" });
-const patchOf = (name: string, passengers: PassengerInput[], more: object = {}): [Received, unknown] => [
-  received(
-    `case.${name}`,
-    { decidedAt: "2026-11-21T20:50:00Z", passengers, ...more },
-    { principal: partner },
-  ),
-  {
-    ...{ members: [], policies: economy },
-    named: [...groupsOfPatch("XN", `XN/${stateOf(waiting).externalEventId}`, passengers)].flat(),
-  },
-];
 
 t.test("a case without passengers is there, told of, and waits for them", async (t) => {
   const given = givenOf(t, rules, caseId);
@@ -129,14 +84,10 @@ t.test("what the feed learns amends it, the newest word counting", async (t) => 
       type: "case.amended",
       data: { change: "DISRUPTION", probability: 1, certainty: "CONFIRMED", groups: [] },
     });
-  const diverted = detected(3, {
-    airport: "MAD",
-    disruption: { type: "DIVERTED", reason: "VOLCANO", decidedAt: "2026-11-21T20:30:00.000Z" },
-  });
   given(...waiting)
-    .when(amend(diverted))
+    .when(amend(diverted(3)))
     .leads({ airport: "MAD", disruption: { type: "DIVERTED", reason: "OTHER", reasonRaw: "VOLCANO" } });
-  given(...eventsOf(rules, waiting, amend(diverted)))
+  given(...eventsOf(rules, waiting, amend(diverted(3))))
     .when(amend(certain(2)))
     .nothing();
 });
@@ -212,15 +163,14 @@ t.test("passengers may come by an amendment first, and the push then names the e
   given(...amended)
     .when(push())
     .refused("conflict/concurrent-write");
-  const naming = { externalEventId: "E1", bodyHash: bodyHashOf(push().data) };
-  const taken = eventsOf(rules, amended, patchOf("take-push", [somebody("P0"), somebody("P9")], { naming }));
+  const taken = eventsOf(rules, amended, patchOf("take-push", [somebody("P0"), somebody("P9")], namingOf()));
   t.match(stateOf(taken), { externalEventId: "E1", progress: "WW", detection: { isPushed: true } });
   t.match(stateOf(taken).amendments?.at(-1), { passengersAdded: 1, passengersKnown: 1 });
   given(...taken)
     .when(push())
     .nothing();
   given(...taken)
-    .when(...patchOf("take-push", [somebody("P8")], { naming: { ...naming, externalEventId: "E2" } }))
+    .when(...patchOf("take-push", [somebody("P8")], namingOf(push(), "E2")))
     .refused("conflict/concurrent-write");
 });
 

@@ -214,10 +214,7 @@ t.test("a withdrawn one ends its case, and another detection asks for another", 
       { type: "flight.receded", data: { withdrawn: true } },
       { type: "flight.case-told", data: { withdrawn: true } },
     )
-    .sends(
-      { to: "internal", type: "flight.receded" },
-      { to: "command", name: "case.withdraw-detected", entity: "XN-CASE" },
-    );
+    .sends({ to: "command", name: "case.withdraw-detected", entity: "XN-CASE" });
   const receded = after(opening, predicted(0.9), noted(), predicted(0.2));
   given(...receded)
     .when(withdrawn(), opening)
@@ -252,6 +249,34 @@ t.test("a flight whose case is somebody else's", async (t) => {
   const again = after(opening, predicted(0.9), noted("ELSEWHERE"), predicted(0.2), predicted(0.9));
   t.equal(again.at(-1)?.type, "flight.case-asked", "asked for at the next detection");
 });
+
+t.test(
+  "a case of its own that a person has closed hears nothing more, and blocks no later one",
+  async (t) => {
+    const given = givenOf(t, rules, flightId);
+    const closed = after(opening, predicted(0.9), noted(), noted("ELSEWHERE"));
+    t.match(folded(rules, closed), { opening: { state: "ELSEWHERE", caseId: "XN-CASE" } });
+    given(...closed)
+      .when(confirmed(), opening)
+      .then({ type: "flight.predicted" });
+    given(...after(opening, predicted(0.9), noted(), noted("ELSEWHERE"), predicted(0.2)))
+      .when(predicted(0.9), opening)
+      .then({ type: "flight.predicted" }, { type: "flight.detected" }, { type: "flight.case-asked" });
+    // It stands since the first detection, and is the second one's too.
+    const kept = [predicted(0.9), noted("ELSEWHERE", 1, "XN-OLD"), predicted(0.2), predicted(0.9)];
+    const ours = after(opening, ...kept, noted("OPENED", 2, "XN-OLD"), noted("ELSEWHERE", 1, "XN-OLD"));
+    t.match(folded(rules, ours), { opening: { crossing: 2, state: "ELSEWHERE" } });
+    given(...after(opening, predicted(0.9), noted(), noted("ELSEWHERE", 1, "XN-OTHER")))
+      .when(confirmed(), opening)
+      .then({ type: "flight.predicted" }, { type: "flight.case-told" });
+    given(...after(opening, predicted(0.9), noted(), noted("ELSEWHERE"), confirmed()))
+      .when(noted("OPENED"))
+      .then({ type: "flight.case-noted" }, { type: "flight.case-told", data: { withdrawn: false } });
+    given(...after(opening, predicted(0.9), noted(), withdrawn()))
+      .when(noted("ELSEWHERE"))
+      .nothing();
+  },
+);
 
 t.test("what a flight is known by", async (t) => {
   const numbers: [string, string][] = [

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import t, { type Test } from "tap";
+import { BodyRoom } from "../../../gateway/http/body-room.ts";
 import { type Exchange, ListenError, listen, RequestAborted } from "../../../gateway/http/exchange.ts";
 import { Problem } from "../../../schemas/problems.ts";
 
@@ -114,6 +115,64 @@ t.test("bodies over the limit", async (t) => {
   const endless = new Client(port);
   const told = await endless.send(post("/endless", 2 ** 33)).until((client) => client.closed);
   t.match(told, /^HTTP\/1.1 413/);
+});
+
+t.test("bodies that share a room", async (t) => {
+  const room = new BodyRoom(1000);
+  const arrived: Exchange[] = [];
+  const { port } = await serve(t, async (exchange) => {
+    exchange.collectBody(limitBytes, room);
+    arrived.push(exchange);
+    try {
+      const body = await exchange.body();
+      // Kept until it is answered: whoever reads it has it.
+      if (exchange.path === "/held") await held.promise;
+      exchange.respond({ status: 200, headers: [], body: `got ${body.length}` });
+    } catch (error) {
+      if (!(error instanceof Problem)) return;
+      exchange.respond({ status: error.status, headers: [], body: JSON.stringify(error.record()) });
+    }
+  });
+  const held = Promise.withResolvers<void>();
+  const client = () => {
+    const one = new Client(port);
+    t.teardown(() => one.socket.destroy());
+    return one;
+  };
+  const isFree = (bytes: number): boolean => {
+    const free = room.take(bytes);
+    if (free) room.giveBack(bytes);
+    return free;
+  };
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) await new Promise(setImmediate);
+  };
+  // Half of it has come, and waits.
+  const slow = client().send(post("/slow", 800)).send("x".repeat(600));
+  await until(() => !isFree(401));
+  const refused = await client().send(post("/", 500)).send("y".repeat(500)).says("upstream/unavailable");
+  t.match(refused, /^HTTP\/1\.1 503 .*"retryAfterSeconds":5/s);
+  t.ok(isFree(400), "what is refused keeps nothing");
+  await client().send(post("/", 400)).send("y".repeat(400)).says("got 400");
+  slow.send("x".repeat(200));
+  await slow.says("got 800");
+  t.ok(isFree(1000), "answered");
+  const gone = client().send(post("/gone", 900)).send("z".repeat(700));
+  await until(() => !isFree(301));
+  gone.socket.destroy();
+  await until(() => isFree(1000));
+  t.pass("gone");
+  const reading = client().send(post("/held", 700)).send("z".repeat(700));
+  await until(() => !isFree(301));
+  await client().send(post("/", 400)).send("y".repeat(400)).says("upstream/unavailable");
+  held.resolve();
+  await reading.says("got 700");
+  const large = client().send("POST /big HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  large.send(`${(600).toString(16)}\r\n${"x".repeat(600)}\r\n`);
+  await until(() => !isFree(401));
+  large.send(`${(600).toString(16)}\r\n${"x".repeat(600)}\r\n`);
+  await large.says("validation/too-large");
+  t.ok(isFree(1000), "too large");
 });
 
 t.test("an answer before the body has come", async (t) => {

@@ -149,6 +149,8 @@ t.test(
       { pointer: "/constraints/requiredAmenities", value: "POOL", quote },
       { pointer: "/tiers", value: "FIRST", quote: "words that nobody wrote" },
       { pointer: "/mode", value: 3, quote },
+      { pointer: "/incrementalRequiresApproval", value: false, quote },
+      { pointer: "/constraints/acceptedPayments", value: "CARD", quote },
     ];
     const hostile = await openModelServer(t, saying({ fields }));
     const { draft } = await synthesize({ description: says }, hostile.server);

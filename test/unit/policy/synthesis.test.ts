@@ -4,6 +4,7 @@ import t from "tap";
 import { withoutContacts } from "../../../actors/policy/synthesis/contact-details.ts";
 import { type Circumstances, type Draft, draftOf } from "../../../actors/policy/synthesis/draft.ts";
 import { Prompt } from "../../../actors/policy/synthesis/folded.ts";
+import { asks, is, passengerTiers, type Reading } from "../../../actors/policy/synthesis/reading.ts";
 import { readByRules } from "../../../actors/policy/synthesis/rules.ts";
 import { fitting } from "../../../actors/runtime/input.ts";
 import { PolicyBody } from "../../../schemas/policy.ts";
@@ -26,6 +27,9 @@ const drafted = (text: string, circumstances: Partial<Circumstances> = {}): Draf
   const prompt = new Prompt(text);
   return draftOf(prompt, readByRules(prompt, airline).readings, [], { ...elsewhere, ...circumstances });
 };
+
+const pointerOf = (reading: Reading): string | undefined =>
+  "pointer" in reading ? reading.pointer : undefined;
 
 const openOf = (draft: Draft | undefined) =>
   draft?.unclear.map(({ text, pointer }) => [text, pointer ?? ""] as const);
@@ -81,6 +85,9 @@ t.test("where the words say nothing the case counts, and else the only airport o
     constraints: { minStars: 3, maxNightlyRate: 100 },
   });
   t.strictSame(openOf(drafted("3 stars", { ofCase })), [], "the case says for whom");
+  const waiting = drafted("3 stars", { ofCase: { airport: "JFK", tiers: [] } });
+  t.match(waiting?.body, { context: { airport: "JFK" }, tiers: [...passengerTiers] }, "nobody is in it yet");
+  t.strictSame(openOf(waiting), [["", "/tiers"]]);
   const elsewhereThan = drafted("Business at LAX, 3 stars", { ofCase });
   t.match(elsewhereThan?.body, { context: { airport: "LAX" }, tiers: ["BUSINESS"] }, "words come first");
   t.strictSame(
@@ -124,6 +131,84 @@ t.test("a chain has the id by which hotels are known; another one is asked about
   t.match(unknown?.unclear, [{ pointer: "/constraints/excludedChains", question: /HOTEL_ETOILE/ }]);
 });
 
+t.test("where a policy is not to be is not where it is", async (t) => {
+  const table: [string, string][] = [
+    ["Economy, 3 stars, never at JFK", "never at JFK"],
+    ["Economy, 3 stars, outside JFK", "outside JFK"],
+    ["Economy, 3 stars. Everywhere but JFK", "Everywhere but JFK"],
+    ["Economy, 3 stars. All airports but JFK", "All airports but JFK"],
+    ["Economy, 3 stars. Do not use it at JFK", "Do not use it at JFK"],
+    ["Economy, 3 stars, anywhere except at JFK", "anywhere except at JFK"],
+    ["Economy, 3 stars, avoid JFK", "avoid JFK"],
+    ["Turista, 3 estrellas, fuera de JFK", "fuera de JFK"],
+    ["Turista, 3 estrellas, todos menos JFK", "todos menos JFK"],
+    ["Turista, 3 estrellas, en todos los aeropuertos menos JFK", "en todos los aeropuertos menos JFK"],
+    ["Económica, 3 estrelas, nunca em JFK", "nunca em JFK"],
+    ["Económica, 3 estrelas, fora de JFK", "fora de JFK"],
+    ["Económica, 3 estrelas, em todos os aeroportos menos JFK", "em todos os aeroportos menos JFK"],
+  ];
+  for (const [says, text] of table) {
+    const draft = drafted(says);
+    t.strictSame(draft?.body.context, {}, says);
+    t.same(draft?.body.constraints, { minStars: 3 }, says);
+    t.strictSame(openOf(draft), [[text, "/context/airport"]], says);
+  }
+  const beside = drafted("Economy at JFK, 3 stars, never at LAX");
+  t.same(beside?.body.context, { airport: "JFK" }, "another one stands");
+  t.same(drafted("At JFK never use motels, economy, 3 stars")?.body.context, { airport: "JFK" });
+});
+
+t.test("a figure of before, or a change of one, is no limit", async (t) => {
+  const rate = "/constraints/maxNightlyRate";
+  const table: [string, string][] = [
+    ["raise the rate by 50 dollars", rate],
+    ["increase the rate by $50", rate],
+    ["ignore the previous limit of 100 USD", rate],
+    ["100 dollars more than today", rate],
+    ["double the rate of 80 USD", rate],
+    ["last year we paid 80 USD", rate],
+    ["raise it to 4 stars", "/constraints/minStars"],
+    ["subir la tarifa 50 dólares", rate],
+    ["aumentar la tarifa en 50 USD", rate],
+    ["ignore el límite anterior de 100 USD", rate],
+    ["el año pasado pagamos 80 USD", rate],
+    ["100 dólares más que hoy", rate],
+    ["o dobro da tarifa de 80 USD", rate],
+    ["aumente a tarifa em 50 dólares", rate],
+    ["no ano passado pagamos 80 USD", rate],
+    ["esqueça o limite de 100 USD", rate],
+  ];
+  for (const [says, pointer] of table) {
+    const draft = drafted(`Economy at JFK, ${says}`);
+    t.equal(draft?.body.constraints, undefined, says);
+    t.strictSame(openOf(draft), [[says, pointer]], says);
+  }
+  t.equal(drafted("Economy at JFK, double room, up to 80 USD")?.body.constraints?.maxNightlyRate, 80);
+});
+
+t.test("economía is a cabin", async (t) => {
+  for (const says of ["Economía en JFK, 3 estrellas", "Classe economia em JFK, 3 estrelas"])
+    t.strictSame(drafted(says)?.body.tiers, ["ECONOMY"], says);
+});
+
+t.test("a model adds nothing to what the rules have read", async (t) => {
+  const prompt = new Prompt("Economy at JFK with breakfast, 3 stars, somewhere plush");
+  const span = { from: prompt.original.indexOf("plush"), to: prompt.original.length };
+  const rows: [Reading, boolean][] = [
+    [{ span, says: "has", pointer: "/tiers", value: "FIRST" }, false],
+    [{ span, says: "has", pointer: "/constraints/requiredAmenities", value: "POOL" }, false],
+    [is(span, "/constraints/minStars", 5), false],
+    [is(span, "/context/airport", "LAX"), false],
+    [is(span, "/constraints/maxDistanceKm", 5), true],
+  ];
+  const { readings } = readByRules(prompt, airline);
+  const alone = draftOf(prompt, readings, [], elsewhere);
+  for (const [reading, counts] of rows) {
+    const draft = draftOf(prompt, readings, [reading, asks(span, "Is it?", pointerOf(reading))], elsewhere);
+    t.equal(JSON.stringify(draft) !== JSON.stringify(alone), counts, JSON.stringify(reading));
+  }
+});
+
 t.test("what no policy may hold is asked about, with all that is said of it", async (t) => {
   const table: [string, string][] = [
     ["Economy at JFK, 7 stars", "/constraints/minStars"],
@@ -148,8 +233,24 @@ t.test("nothing by which a person could be reached is kept of a prompt, and no f
     ["Ask ana.o'hara@xn.example, 3 stars", "Ask [masked], 3 stars"],
     ["Call +1 212 555-0199 or (0034) 91 555 01 99", "Call [masked] or ([masked]"],
     ["Card 4111 1111 1111 1111", "Card [masked]"],
-    ["up to 1.250.000,50 COP, 80 - 150 USD, 24/7", "up to 1.250.000,50 COP, 80 - 150 USD, 24/7"],
+    ["Call 5550199 or tel. 555 01 99", "Call [masked] or tel. [masked]"],
+    [
+      "Llame al 5550 1999; ligue 5550-1999; WhatsApp: 55501999",
+      "Llame al [masked]; ligue [masked]; WhatsApp: [masked]",
+    ],
+    ["Ana 612 345 678, Bea 612.345.678", "Ana [masked], Bea [masked]"],
+    ["Rates for Ana 612-345-678", "Rates for Ana [masked]"],
   ];
+  for (const says of [
+    "up to 1.250.000,50 COP, 80 - 150 USD, 24/7",
+    "up to 1.250.000.000 COP",
+    "up to 1,250,000,000.50 COP",
+    "rates 100-150 200 300",
+    "up to 100 120 150 usd",
+    "call it 1250000 COP",
+    "case 12345678",
+  ])
+    table.push([says, says]);
   for (const [says, kept] of table) t.equal(withoutContacts(says), kept, says);
 });
 

@@ -235,6 +235,12 @@ t.test("a housed group, a closed or a reopened case reaches each item concerned"
   const reached = ["XN-I1", "XN-I2"];
   const table: [string, object, object, string][] = [
     ["note-housed", { groupId: "G1" }, { ...onDesk, affectedGroups: "G1" }, "note-group-housed"],
+    [
+      "note-manifest",
+      {},
+      { ...onDesk, origin: "flight-feed", category: "DATA_INCOMPLETE", affectedGroups: [] },
+      "note-manifest-come",
+    ],
     ["close-case", { reason: "All are home", changedAt }, onDesk, "withdraw"],
     ["reopen-case", { changedAt }, { $or: [onDesk, { resolution: "CASE_CLOSED" }] }, "reinstate"],
   ];
@@ -257,6 +263,12 @@ t.test("a housed group, a closed or a reopened case reaches each item concerned"
     t.strictSame(ids.slice(reached.length), ids.slice(0, reached.length), "a repeat sends the same commands");
     t.equal(new Set(ids).size, reached.length, "each item has its own");
   }
+});
+
+t.test("nobody need ask for passengers who are known by now", async (t) => {
+  const come = command("note-manifest-come");
+  t.match(after(opened, claimed, come), { status: "RESOLVED", resolution: "MANIFEST_RECEIVED" });
+  t.match(after(opened, resolved, come), { resolution: done.resolution }, "a person's word stands");
 });
 
 t.test("a person's resolution sends the case back to its flow, automation's doesn't", async (t) => {
