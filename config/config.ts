@@ -147,6 +147,14 @@ export const Environment = Type.Object({
       "Deliveries a second to one webhook, from each process that sends them; a second's worth at once.",
   }),
   VENDOR_TIMEOUT_MS: Type.Integer({ minimum: 50, maximum: 60_000, default: 8000 }),
+  VENDOR_SETTLE_MS: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 600_000,
+      description:
+        "For so long after a booking without an answer a hotel vendor that promises nothing about it may still make it: until then it is looked up, and not asked for again. Default: what the vendor's documentation says (hotelbeds 90 s, rapid 120 s).",
+    }),
+  ),
   SMTP_URL: Type.Optional(
     Type.String({
       pattern: mailServerForm,

@@ -18,7 +18,7 @@ export const modelSettings = {
       pattern: "^https?://",
       maxLength: 500,
       description:
-        "Of an API that speaks OpenAI's chat completions, as `https://host/v1`: what rules leave open in a policy asked for in words is put to it. Default: rules alone.",
+        "Of an API that speaks OpenAI's chat completions, as `https://host/v1`: what rules leave open in a policy asked for in words is put to it, and which of the hotels found for a review item it would rather have. Default: rules alone.",
     }),
   ),
   MODEL_NAME: Type.Optional(

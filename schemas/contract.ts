@@ -23,7 +23,9 @@ const conditions = Type.Object({
   releaseDays: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 365, description: "Before arrival; 0: on the day." }),
   ),
-  cancellation: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 })),
+  cancellation: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1000, examples: ["Free until 18:00 on the day, then one night"] }),
+  ),
   roomTypes: Type.Optional(Type.String({ minLength: 1, maxLength: 300, examples: ["Double or twin"] })),
 });
 

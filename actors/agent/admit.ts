@@ -21,12 +21,18 @@ export interface Proposal {
   viability: number;
 }
 
+export interface AdmittedProposal extends Proposal {
+  /** Who made it. */
+  planner: string;
+}
+
 export interface Admitted {
   cause: TriageCause;
   confidence: number;
   evidence: string[];
+  planner: string;
   /** The most viable first. */
-  proposals: Proposal[];
+  proposals: AdmittedProposal[];
 }
 
 const sentencesMax = 8;
@@ -43,12 +49,16 @@ const fraction = (value: unknown): number =>
 const isRelaxation = fitting(RelaxedFields);
 
 /** @throws Error for a cause that is none: the planner is broken, and the item is left as it is */
-export const admit = (plan: Plan, facts: Facts): Admitted => {
+export const admit = (plan: Plan & { planner: string }, facts: Facts): Admitted => {
   if (!triageCauses.includes(plan.cause)) throw new Error("The planner names no cause that there is.");
-  const proposals = plan.drafts.flatMap((draft) => admitted(draft, facts) ?? []);
+  const proposals = plan.drafts.flatMap((draft) => {
+    const proposal = admitted(draft, facts);
+    return proposal === undefined ? [] : [{ ...proposal, planner: draft.planner ?? plan.planner }];
+  });
   return {
     cause: plan.cause,
     confidence: fraction(plan.confidence),
+    planner: plan.planner,
     evidence: plan.evidence
       .slice(0, sentencesMax)
       .map(sentence)

@@ -25,18 +25,21 @@ export interface Placement {
   cost: Money;
 }
 
-/** The groups that the offer has rooms for, the largest first; a group is never split. Undefined: none. */
+/** Groups that the offer has rooms for: as many as can be, of these those of most rooms; a group is never split. Undefined: none. */
 const placedIn = (offer: Offer, groups: readonly GroupNeed[]): Placement | undefined => {
-  const stock = { rooms: offer.roomsLeft, accessible: Math.min(offer.accessibleRooms, offer.roomsLeft) };
-  const placed: GroupNeed[] = [];
-  for (const group of [...groups].sort((a, b) => roomsOf(b, offer) - roomsOf(a, offer))) {
-    if (roomsOf(group, offer) > stock.rooms || accessibleOf(group) > stock.accessible) continue;
-    stock.rooms -= roomsOf(group, offer);
-    stock.accessible -= accessibleOf(group);
-    placed.push(group);
-  }
+  const smallFirst = [...groups].sort(
+    (a, b) => roomsOf(a, offer) - roomsOf(b, offer) || accessibleOf(a) - accessibleOf(b),
+  );
+  const most = (a: GroupNeed[], b: GroupNeed[]): GroupNeed[] =>
+    b.length > a.length || (b.length === a.length && roomsIn(b) > roomsIn(a)) ? b : a;
+  const roomsIn = (some: readonly GroupNeed[]): number =>
+    some.reduce((sum, group) => sum + roomsOf(group, offer), 0);
+  const freely = smallFirst.filter((group) => accessibleOf(group) === 0);
+  const placed = [smallFirst, [...smallFirst].reverse(), freely]
+    .map((order) => takenIn(offer, order))
+    .reduce(most);
   if (placed.length === 0) return undefined;
-  const rooms = placed.reduce((sum, group) => sum + roomsOf(group, offer), 0);
+  const rooms = roomsIn(placed);
   const nights = placed[0]?.nights ?? 1;
   return {
     offer,
@@ -46,8 +49,19 @@ const placedIn = (offer: Offer, groups: readonly GroupNeed[]): Placement | undef
   };
 };
 
+/** One after the other, while there are rooms. */
+const takenIn = (offer: Offer, groups: readonly GroupNeed[]): GroupNeed[] => {
+  const stock = { rooms: offer.roomsLeft, accessible: Math.min(offer.accessibleRooms, offer.roomsLeft) };
+  return groups.filter((group) => {
+    if (roomsOf(group, offer) > stock.rooms || accessibleOf(group) > stock.accessible) return false;
+    stock.rooms -= roomsOf(group, offer);
+    stock.accessible -= accessibleOf(group);
+    return true;
+  });
+};
+
 /**
- * The best that the hotel can do for groups of one stay under a policy: most rooms, then the least cost. Undefined: nothing.
+ * The best that the hotel can do for groups of one stay under a policy: most groups, most rooms, then the least cost. Undefined: nothing.
  * @param policy with what is to be relaxed
  */
 export const placementAt = (
@@ -60,10 +74,14 @@ export const placementAt = (
       const misfit = misfitOf(hotel, offer, policy);
       return misfit !== undefined && Object.keys(misfit).length === 0 ? (placedIn(offer, groups) ?? []) : [];
     })
-    .sort(mostRoomsFirst)[0];
+    .sort(fullestFirst)[0];
 
-export const mostRoomsFirst = (a: Placement, b: Placement): number =>
-  b.rooms - a.rooms || a.cost.amountMinor - b.cost.amountMinor;
+export const fullestFirst = (a: Placement, b: Placement): number =>
+  mostFirst(a, b) || a.cost.amountMinor - b.cost.amountMinor;
+
+/** Most groups, then most rooms. */
+export const mostFirst = (a: Placement, b: Placement): number =>
+  b.groupIds.length - a.groupIds.length || b.rooms - a.rooms;
 
 /** What would have to be looser for each offer that has the rooms; offers that nothing can allow are left out. */
 export const relaxationsAt = (

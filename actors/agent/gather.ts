@@ -11,7 +11,7 @@ import type { ReviewItemView } from "../../schemas/review.ts";
 import { idOf } from "../../schemas/urn.ts";
 import { priorities } from "../../schemas/vocabulary.ts";
 import type { WaveView } from "../../schemas/wave.ts";
-import type { Proposal } from "./admit.ts";
+import type { AdmittedProposal } from "./admit.ts";
 import {
   attemptedOf,
   type Facts,
@@ -186,9 +186,9 @@ export const standing = async (
   read: Read,
   box: TimeBox,
   { item }: Subject,
-  { proposals, most }: { proposals: readonly Proposal[]; most: number },
-): Promise<Proposal[]> => {
-  const kept: Proposal[] = [];
+  { proposals, most }: { proposals: readonly AdmittedProposal[]; most: number },
+): Promise<AdmittedProposal[]> => {
+  const kept: AdmittedProposal[] = [];
   for (const proposal of proposals) {
     if (kept.length === most) break;
     if (!(await isTurnedDown(read, box, idOf(item.caseUrn), proposal))) kept.push(proposal);
@@ -200,7 +200,7 @@ const isTurnedDown = async (
   read: Read,
   box: TimeBox,
   caseId: string,
-  { action, groupIds, hotelUrn, value, reason }: Proposal,
+  { action, groupIds, hotelUrn, value, reason }: AdmittedProposal,
 ): Promise<boolean> => {
   const ask = (): Promise<unknown> =>
     action === "rebook"

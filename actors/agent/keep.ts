@@ -59,7 +59,7 @@ export const keep = async (
   context: ActorContext,
   command: Command,
   dispatch: Dispatch,
-  found: Found & { planner: string },
+  found: Found,
 ): Promise<TriageView> => {
   const { tenant } = command;
   const { item } = found.subject;
@@ -95,9 +95,9 @@ const senderFor =
     return reply.ok;
   };
 
-const proposedBy = ({ subject, plan, planner, former }: Found & { planner: string }) => {
+const proposedBy = ({ subject, plan, former }: Found) => {
   const { item, airport } = subject;
-  return plan.proposals.map((proposal) => {
+  return plan.proposals.map(({ planner, ...proposal }) => {
     const reviewId = idOf(item.urn);
     const base = { reviewId, caseId: idOf(item.caseUrn), airport, cause: plan.cause, planner, proposal };
     const data: Proposed = { ...base, round: roundOf(former, base) };
@@ -121,7 +121,7 @@ const expireOthers = async (
 /** @param known the item's actions as they stand now: what was decided on meanwhile is not recommended */
 const recordOf = (
   command: Command,
-  { subject: { item, airport }, plan, planner, failures }: Found & { planner: string },
+  { subject: { item, airport }, plan, failures }: Found,
   proposed: readonly string[],
   known: readonly KnownAction[],
 ): TriageFound => {
@@ -136,7 +136,7 @@ const recordOf = (
     cause: plan.cause,
     confidence: plan.confidence,
     evidence: plan.evidence,
-    planner,
+    planner: plan.planner,
     actionIds: made.map(({ id }) => id),
     recommendations: recommended
       .slice(0, recommendationsMax)

@@ -21,6 +21,8 @@ export interface Draft {
   reason: string;
   /** 0 to 1; proposals are ranked by it. */
   viability: number;
+  /** Who proposes it. Absent: whoever made the plan. */
+  planner?: string;
 }
 
 export interface Plan {
@@ -30,11 +32,16 @@ export interface Plan {
   /** Short sentences, the weightiest first. */
   evidence: string[];
   drafts: Draft[];
+  /** Who made it, where that differs from time to time. Absent: the planner by its own name. */
+  planner?: string;
 }
 
 export interface Planner {
   /** With its version: kept with all that it has proposed. */
   readonly name: string;
-  /** A planner that fails, or takes longer than the triage has, leaves the item as it is. */
-  plan(facts: Facts): Plan | Promise<Plan>;
+  /**
+   * A planner that fails, or takes longer than the triage has, leaves the item as it is.
+   * @param withinMs for asking elsewhere; 0 or less: there is no time for that
+   */
+  plan(facts: Facts, withinMs: number): Plan | Promise<Plan>;
 }

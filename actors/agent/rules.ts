@@ -1,10 +1,8 @@
 /** Owns the embedded planner: proposals by rule, from what is on offer. It reads no text that a passenger, vendor or operator has written. */
-import type { GroupNeed } from "../../schemas/allocation.ts";
-import type { ResolvedPolicy } from "../../schemas/policy.ts";
-import type { RelaxedFields } from "../../schemas/relaxation.ts";
-import { classify, untried } from "./classify.ts";
-import { type Facts, type HotelFacts, isFormer, type Search } from "./facts.ts";
-import { mostRoomsFirst, type Placement, placementAt, relaxationsAt } from "./fit.ts";
+import { classify } from "./classify.ts";
+import type { Facts, HotelFacts } from "./facts.ts";
+import { fullestFirst, mostFirst, type Placement } from "./fit.ts";
+import { fieldsOf, type Option, optionsOf } from "./options.ts";
 import { type Draft, draftsMax, type Planner } from "./planner.ts";
 
 /** What speaks for a hotel within the policy, and for loosening one limit, where all rooms are found. */
@@ -22,85 +20,99 @@ export const rulesPlanner: Planner = {
   plan: (facts) => ({ ...classify(facts), drafts: draftsOf(facts) }),
 };
 
-const draftsOf = (facts: Facts): Draft[] =>
+/** One of the options that another planner would rather have, with its words for it. */
+export interface Choice {
+  option: Option;
+  words: string;
+  /** Whose it is. */
+  planner: string;
+}
+
+/**
+ * The most viable first.
+ * @param options all that could be proposed
+ * @param choices of them, the dearest to their planner first: each goes before what is as viable by rule, and before nothing else
+ */
+export const draftsOf = (
+  facts: Facts,
+  options = optionsOf(facts),
+  choices: readonly Choice[] = [],
+): Draft[] =>
   facts.searches
     .flatMap((search) => {
-      const policy = facts.policies[search.tier];
-      return policy === undefined
-        ? []
-        : [...rebookings(facts, search, policy), ...relaxations(facts, search, policy)];
+      const here = options.filter((option) => option.search === search);
+      const first = choices.filter(({ option }) => option.search === search);
+      return [
+        ...inPlaces(rebookings(here), first, "rebook"),
+        ...inPlaces(relaxations(here), first, "relaxPolicy"),
+      ];
     })
     .sort((a, b) => b.viability - a.viability)
     .slice(0, draftsMax);
 
-/** How much of the search's need a placement meets, 0 to 1. */
-const share = ({ groupIds }: Placement, groups: readonly GroupNeed[]): number =>
-  groupIds.length / groups.length;
+const inPlaces = (byRule: readonly Option[], choices: readonly Choice[], kind: Option["action"]): Draft[] => {
+  const places: (Partial<Choice> & { option: Option })[] = [];
+  for (const one of [
+    ...choices.filter(({ option }) => option.action === kind),
+    ...byRule.map((option) => ({ option })),
+  ])
+    if (!places.some(({ option }) => isSame(option, one.option))) places.push(one);
+  return places.slice(0, perKind).map((one, place) => draftOf(one, place));
+};
 
-const score = (base: number, placement: Placement, { groups }: Search, place: number): number =>
-  Math.max(0, Math.round(1000 * (base * share(placement, groups) - perPlace * place)) / 1000);
+/** Two relaxations of one value are one proposal, whichever hotel stands for it. */
+const isSame = (a: Option, b: Option): boolean =>
+  a.action === b.action &&
+  (a.action === "rebook" ? a.hotel === b.hotel : JSON.stringify(a.value) === JSON.stringify(b.value));
 
-const rebookings = (facts: Facts, search: Search, policy: ResolvedPolicy): Draft[] =>
-  untried(facts, search.hotels)
-    .filter(({ hotelUrn }) => !isFormer(facts, { action: "rebook", hotelUrn }))
-    .flatMap((hotel) => {
-      const placement = placementAt(hotel, search.groups, policy);
-      return placement === undefined ? [] : [{ hotel, placement }];
-    })
-    .sort((a, b) => mostRoomsFirst(a.placement, b.placement))
-    .slice(0, perKind)
-    .map(({ hotel, placement }, place) => ({
-      action: "rebook",
-      hotelUrn: hotel.hotelUrn,
-      groupIds: placement.groupIds,
-      reason: `Within the policy, ${roomsAt(hotel, placement)}.`,
-      viability: score(viabilityOf.rebook, placement, search, place),
-    }));
+const draftOf = ({ option, ...chosen }: Partial<Choice> & { option: Option }, place: number): Draft => {
+  const { action, hotel, placement, value } = option;
+  const said = chosen.words ? ` The model: “${chosen.words}”` : "";
+  return {
+    action,
+    hotelUrn: hotel.hotelUrn,
+    groupIds: placement.groupIds,
+    ...(value === undefined ? {} : { value }),
+    reason: `${why(option)}${said}`,
+    viability: Math.max(0, Math.round(1000 * (worthOf(option) - perPlace * place)) / 1000),
+    ...(chosen.planner === undefined ? {} : { planner: chosen.planner }),
+  };
+};
+
+const why = ({ hotel, placement, value }: Option): string =>
+  value === undefined
+    ? `Within the policy, ${roomsAt(hotel, placement)}.`
+    : `${Object.keys(value).join(", ")} keeps out what has rooms: ${roomsAt(hotel, placement)}.`;
+
+/** In the first place of its kind: what speaks for it, times the share of the search's groups that it houses. */
+const worthOf = (option: Option): number => {
+  const { action, search, placement } = option;
+  const base = viabilityOf[action] - perFurtherField * Math.max(0, fieldsOf(option).length - 1);
+  return Math.max(0, base) * (placement.groupIds.length / search.groups.length);
+};
 
 const roomsAt = ({ distanceKm }: HotelFacts, { offer, groupIds, rooms }: Placement): string =>
   `${distanceKm} km from the airport, ${counted(offer.roomsLeft, "room")} left for ${counted(groupIds.length, "group")} in ${counted(rooms, "room")}`;
 
-interface Relaxation {
-  hotel: HotelFacts;
-  value: RelaxedFields;
-  placement: Placement;
-}
+const rebookings = (options: readonly Option[]): Option[] =>
+  options.filter(({ action }) => action === "rebook").sort((a, b) => fullestFirst(a.placement, b.placement));
 
-/** Of each set of limits the way that needs the least of it: fewest limits, most rooms, then the cheapest. */
-const relaxations = (facts: Facts, search: Search, policy: ResolvedPolicy): Draft[] => {
-  const best = new Map<string, Relaxation>();
-  const found = untried(facts, search.hotels).flatMap((hotel) =>
-    relaxationsAt(hotel, search.groups, policy).map((one) => ({ hotel, ...one })),
-  );
-  for (const one of found) {
-    const fields = Object.keys(one.value).sort().join();
+/** Of each set of limits the way that needs the least of it; the ways of most worth first, of as much worth those of fewest limits. */
+const relaxations = (options: readonly Option[]): Option[] => {
+  const best = new Map<string, Option>();
+  for (const one of options) {
+    if (one.action !== "relaxPolicy") continue;
+    const fields = fieldsOf(one).join();
     const known = best.get(fields);
-    if (isFormer(facts, { action: "relaxPolicy", hotelUrn: one.hotel.hotelUrn, value: one.value })) continue;
     if (known === undefined || leastFirst(one, known) < 0) best.set(fields, one);
   }
-  return [...best.values()]
-    .sort((a, b) => fieldsOf(a) - fieldsOf(b) || leastFirst(a, b))
-    .slice(0, perKind)
-    .map((one, place) => relaxationDraft(search, one, place));
+  return [...best.values()].sort(
+    (a, b) => worthOf(b) - worthOf(a) || fieldsOf(a).length - fieldsOf(b).length || leastFirst(a, b),
+  );
 };
 
-const fieldsOf = ({ value }: Relaxation): number => Object.keys(value).length;
-
-/** Of as many rooms the one that loosens the distance least, where it does at all, then the cheapest. */
-const leastFirst = (a: Relaxation, b: Relaxation): number =>
-  b.placement.rooms - a.placement.rooms ||
-  (a.value.maxDistanceKm ?? 0) - (b.value.maxDistanceKm ?? 0) ||
+/** Of as many groups in as many rooms the one that loosens the distance least, where it does at all, then the cheapest. */
+export const leastFirst = (a: Option, b: Option): number =>
+  mostFirst(a.placement, b.placement) ||
+  (a.value?.maxDistanceKm ?? 0) - (b.value?.maxDistanceKm ?? 0) ||
   a.placement.cost.amountMinor - b.placement.cost.amountMinor;
-
-const relaxationDraft = (search: Search, one: Relaxation, place: number): Draft => {
-  const { hotel, value, placement } = one;
-  const base = viabilityOf.relaxPolicy - perFurtherField * (fieldsOf(one) - 1);
-  return {
-    action: "relaxPolicy",
-    hotelUrn: hotel.hotelUrn,
-    groupIds: placement.groupIds,
-    value,
-    reason: `${Object.keys(value).join(", ")} keeps out what has rooms: ${roomsAt(hotel, placement)}.`,
-    viability: score(base, placement, search, place),
-  };
-};

@@ -3,14 +3,15 @@ import type { RecommendationsNote, TriageBody } from "../../schemas/agent.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { AuditNote, Change, Decider, Outgoing } from "../runtime/decider.ts";
 import type { Actor, ActorContext } from "../runtime/host.ts";
+import { openModel } from "../runtime/model.ts";
 import { type AgentAction, type AgentActionEvent, evolveAction } from "./action-state.ts";
 import { checkOutcome, outcomeTimers } from "./check-outcome.ts";
 import { decideAction } from "./decide.ts";
 import { carryOut, expireOfItem, gathersFor, gatherTerms } from "./execute.ts";
 import { triagesCollection } from "./keep.ts";
 import { actionsCollection, schemaVersion } from "./known-actions.ts";
+import { plannerWith } from "./model-planner.ts";
 import { actionReactions, triageReactions } from "./reactions.ts";
-import { rulesPlanner } from "./rules.ts";
 import { triage } from "./triage.ts";
 import { decideTriage, evolveTriage, type Triage, type TriageEvent } from "./triage-state.ts";
 import { TriageTurns } from "./triage-turns.ts";
@@ -127,6 +128,8 @@ const triageTold = ({ airport, category, cause, planner, actionIds }: Triage, re
 
 export const agentActor = (context: ActorContext): Actor => {
   const turns = new TriageTurns();
+  const model = openModel(context.config.model);
+  const planner = plannerWith(model, context.log);
   return {
     name: "agent",
     concurrency,
@@ -135,11 +138,14 @@ export const agentActor = (context: ActorContext): Actor => {
       agentTriages,
     ],
     commands: {
-      triage: triage({ context, planner: rulesPlanner, turns }),
+      triage: triage({ context, planner, turns }),
       "carry-out": carryOut(context),
       "check-outcome": checkOutcome(context),
       "expire-of-item": expireOfItem(context),
     },
-    start: async () => async () => turns.stop(),
+    start: async () => {
+      await model?.prepare();
+      return async () => turns.stop();
+    },
   };
 };

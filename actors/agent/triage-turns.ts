@@ -5,10 +5,14 @@ import { KeyedQueue } from "../runtime/serial.ts";
 
 /** Triages at once, per airline and process, that no person waits for: a cancelled night's thousand items take turns. */
 const unaskedMax = 8;
+/** Of these, that may wait for somebody elsewhere: however slow that is, the others go on. */
+const waitingMax = 4;
 
 export class TriageTurns {
   readonly #items = new KeyedQueue();
   readonly #places = new Map<string, LimitFunction>();
+  /** Under way, by airline, that were told that they may wait. */
+  readonly #waiting = new Map<string, number>();
   #stopped = false;
 
   /** Runs the work after every earlier triage of the same item in this process. @param item unique over all airlines */
@@ -16,13 +20,23 @@ export class TriageTurns {
     return this.#items.run(item, work);
   }
 
-  /** Runs the work when one of the airline's places is free. @throws NotYet once this process is about to end */
-  unasked<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs the work when one of the airline's places is free, and tells it whether it may wait for somebody elsewhere.
+   * @throws NotYet once this process is about to end
+   */
+  unasked<T>(tenant: string, work: (mayWait: boolean) => Promise<T>): Promise<T> {
     const place = this.#places.get(tenant) ?? pLimit(unaskedMax);
     this.#places.set(tenant, place);
     return place(async () => {
       if (this.#stopped) throw new NotYet("Another process has to do it.");
-      return work();
+      const waiting = this.#waiting.get(tenant) ?? 0;
+      if (waiting >= waitingMax) return work(false);
+      this.#waiting.set(tenant, waiting + 1);
+      try {
+        return await work(true);
+      } finally {
+        this.#waiting.set(tenant, (this.#waiting.get(tenant) ?? 1) - 1);
+      }
     });
   }
 

@@ -20,6 +20,8 @@ const proposalsMax = 3;
 const triageMs = 3000;
 /** Of it, for the parts that it can go without: the planner has the rest, however slow they were. */
 const partsMs = 2500;
+/** Of it, until a model has to have answered: what it proposes is rehearsed and kept in the rest. */
+const modelMs = 2000;
 
 /** What a triage needs beside its command. */
 interface Means {
@@ -32,10 +34,11 @@ interface Means {
 export const triage =
   (means: Means): CommandFunction =>
   async (command, dispatch) => {
-    if (command.principal.surface !== "system") return { ok: await triaged(means, command, dispatch) };
-    return means.turns.unasked(command.tenant, async () => {
+    if (command.principal.surface !== "system")
+      return { ok: await triaged(means, command, dispatch, modelMs) };
+    return means.turns.unasked(command.tenant, async (mayWait) => {
       try {
-        return { ok: await triaged(means, command, dispatch) };
+        return { ok: await triaged(means, command, dispatch, mayWait ? modelMs : 0) };
       } catch (error) {
         if (!isLeftAsItIs(error)) throw error;
         const { log } = means.context;
@@ -54,12 +57,17 @@ const isLeftAsItIs = (error: unknown): boolean =>
   error instanceof PlannerFailure ||
   (error instanceof Problem && (error.code === "conflict/state" || error.code === "not-found/resource"));
 
-/** @throws Problem what whoever has asked is told */
-const triaged = async (means: Means, command: Command, dispatch: Dispatch): Promise<TriageView> => {
+/** @param untilMs from the command on that a model may take. @throws Problem what whoever has asked is told */
+const triaged = async (
+  means: Means,
+  command: Command,
+  dispatch: Dispatch,
+  untilMs: number,
+): Promise<TriageView> => {
   const { note: _, ...asked } = command.data as TriageBody;
   const { reviewUrn, others } = await meant(means, command, asked);
   return means.turns.ofItem(`${command.tenant}/${idOf(reviewUrn)}`, async () => {
-    const answer = await lookedInto(means, command, dispatch, { ...asked, reviewUrn });
+    const answer = await lookedInto(means, command, dispatch, { ...asked, reviewUrn, untilMs });
     return others === undefined ? answer : { ...answer, otherReviewUrns: others };
   });
 };
@@ -84,8 +92,12 @@ const lookedInto = async (
   { context, planner }: Means,
   command: Command,
   dispatch: Dispatch,
-  asked: TriageBody,
+  { untilMs, ...asked }: TriageBody & { untilMs: number },
 ): Promise<TriageView> => {
+  const openedAt = context.clock.now().getTime();
+  // An item that has waited for its turn has had a part of its time: in a night of a thousand of them most go by the rules.
+  const waitedMs = (): number =>
+    context.clock.now().getTime() - Math.min(openedAt, Date.parse(command.issuedAt));
   const box = openTimeBox(triageMs, context.log, partsMs);
   try {
     const read = readerFor(context, command);
@@ -96,10 +108,10 @@ const lookedInto = async (
     const former = await box.whole("agent", () => actionsOf(context, command.tenant, idOf(urn)));
     const { note } = command.data as TriageBody;
     const facts = await gatherFacts(read, box, subject, { former: former.flatMap(formerOf), note });
-    const plan = await planned(box, context, planner, facts);
+    const plan = await planned(box, context, planner, facts, untilMs - waitedMs());
     const proposals = await standing(read, box, subject, { proposals: plan.proposals, most: proposalsMax });
     const found: Found = { subject, plan: { ...plan, proposals }, former, failures: box.failures };
-    return await keep(context, command, dispatch, { ...found, planner: planner.name });
+    return await keep(context, command, dispatch, found);
   } finally {
     box.close();
   }
@@ -111,10 +123,11 @@ const planned = async (
   context: ActorContext,
   planner: Planner,
   facts: Facts,
+  withinMs: number,
 ): Promise<Admitted> => {
   try {
-    const { drafts, ...plan } = await box.whole("planner", async () => planner.plan(facts));
-    return admit({ ...plan, drafts: drafts.slice(0, draftsMax) }, facts);
+    const made = await box.whole("planner", async () => planner.plan(facts, withinMs));
+    return admit({ planner: planner.name, ...made, drafts: made.drafts.slice(0, draftsMax) }, facts);
   } catch (error) {
     if (error instanceof Problem) throw error;
     context.log.warn({ err: error, planner: planner.name }, "the planner failed");

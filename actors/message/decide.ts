@@ -1,9 +1,9 @@
 /** Owns what becomes of a message: whose turn it is, when the next number is tried, and when nobody is left. */
-import type { MessageStatusReport, NoticeFacts } from "../../schemas/message.ts";
+import { carrierSkewMsMax, type MessageStatusReport, type NoticeFacts } from "../../schemas/message.ts";
 import type { VendorAnswer, VendorCall } from "../../schemas/vendor-call.ts";
 import type { Channel } from "../../schemas/vocabulary.ts";
 import type { Received } from "../runtime/decider.ts";
-import { type CallSettings, endOf, firstCall, reissued } from "../runtime/vendor-call.ts";
+import { type CallSettings, endOf, firstCall, jitteredMs, reissued } from "../runtime/vendor-call.ts";
 import { tellSame } from "./facts.ts";
 import {
   type Asked,
@@ -119,7 +119,7 @@ export const messageDecider =
         takeAnswer(writing, command.data as VendorAnswer);
         break;
       case "note-status":
-        noteStatus(writing, command.data as MessageStatusReport);
+        noteStatus(writing, command.data as MessageStatusReport, command.id);
         break;
       case "reissue-call":
         reissueCall(writing);
@@ -245,7 +245,7 @@ const takeAnswer = (writing: Writing, answer: VendorAnswer): void => {
   if (state.call?.n !== n) return;
   const end = endOf<MessageCall>(state.call, 0, answer, { now, triesMax: triesAllowed(state, n) });
   if (end.end === "later") {
-    const call = { ...end.call, dueAt: notBefore(end.call.dueAt, now, answer.retryAfterMs) };
+    const call = { ...end.call, dueAt: notBefore(end.call, now, answer) };
     writing.tell({ type: "attempt.postponed", data: { call } });
   }
   if (end.end !== "refused") return;
@@ -266,8 +266,12 @@ const triesAllowed = ({ attempts }: MessageState, n: number): number => {
   return another ? triesMax : triesMaxOfLast;
 };
 
-const notBefore = (dueAt: Date, now: Date, retryAfterMs = 0): Date =>
-  new Date(Math.max(dueAt.getTime(), now.getTime() + Math.min(retryAfterMs, retryAfterMsMax)));
+/** Many are told to come back after the same time: each comes a little later, as without being told. */
+const notBefore = ({ dueAt, tries }: MessageCall, now: Date, answer: VendorAnswer): Date => {
+  const { reference, retryAfterMs = 0 } = answer;
+  const waitMs = jitteredMs(Math.min(retryAfterMs, retryAfterMsMax), reference, tries);
+  return new Date(Math.max(dueAt.getTime(), now.getTime() + waitMs));
+};
 
 /** Also one that had been given up: the log says what is so. */
 const taken = (writing: Writing, n: number, carrierId?: string): void => {
@@ -280,21 +284,31 @@ const taken = (writing: Writing, n: number, carrierId?: string): void => {
   answerOnce(writing, knownBefore);
 };
 
-/** What a carrier tells of a message it has, whether or not its answer has been heard. Told twice, or late, it is the same. */
+/**
+ * What a carrier tells of a message it has, whether or not its answer has been heard. Told twice, or late, it is the same; of another's
+ * messages it has nothing to tell.
+ * @param toldId the same whenever the same is told again
+ */
 const noteStatus = (
   writing: Writing,
-  { reference = "", state: told, at, detail }: MessageStatusReport,
+  { vendor, reference = "", state: told, at, detail }: MessageStatusReport,
+  toldId: string,
 ): void => {
   const n = attemptOf(reference)?.n ?? -1;
   const attempt = writing.state.attempts[n];
-  if (attempt === undefined || attempt.status === "PLANNED") return;
-  // A carrier's clock may run ahead of ours.
-  const when = new Date(Math.min(Date.parse(at), writing.now.getTime()));
+  if (attempt === undefined || attempt.status === "PLANNED" || attempt.vendor !== vendor) return;
+  // A carrier's clock may run ahead of ours: the order of what it tells is its own all the same.
+  const when = new Date(Math.min(Date.parse(at), writing.now.getTime() + carrierSkewMsMax));
   const before = attempt.told?.[told];
   if (before !== undefined && before >= when) return;
-  if (told !== "opted-out" && told !== "opted-in") taken(writing, n);
-  const why = detail === undefined ? {} : { detail };
-  writing.tell({ type: "attempt.noted", data: { n, state: told, at: when, ...why } });
+  const isOptWord = told === "opted-out" || told === "opted-in";
+  if (!isOptWord) taken(writing, n);
+  const more = {
+    ...(when > writing.now && { shownAt: writing.now }),
+    ...(detail !== undefined && { detail }),
+    ...(isOptWord && { toldId }),
+  };
+  writing.tell({ type: "attempt.noted", data: { n, state: told, at: when, ...more } });
   const bounced = writing.state.attempts[n]?.status === "BOUNCED" && attempt.status !== "BOUNCED";
   if (bounced && writing.state.call === undefined) goOn(writing);
 };

@@ -34,6 +34,7 @@ export const messageIndexes = [
   { name: "group", key: { caseId: 1, groupId: 1, _id: -1 } },
   { name: "link", key: { "attempts.link": 1 }, sparse: true },
   { name: "contact", key: { "attempts.mark": 1, _id: -1 } },
+  { name: "carrier", key: { "attempts.carrierId": 1 }, sparse: true },
   { name: "ttl", key: { endedAt: 1 }, expireAfterSeconds: keptSeconds },
 ] as const;
 
@@ -119,12 +120,12 @@ const outgoing = (wiring: MessageWiring, event: MessageEvent, state: MessageStat
     case "attempt.sent":
       return [announced(state, "notification.dispatched", attemptAt(state, event.data.n))];
     case "attempt.noted": {
-      const { n, state: told, at } = event.data;
+      const { n, state: told, at, toldId } = event.data;
       const attempt = attemptAt(state, n);
       return [
         announced(state, `notification.${told}`, attempt),
-        ...(told === "opted-out" ? [preference("message.opt-out", state, attempt, at)] : []),
-        ...(told === "opted-in" ? [preference("message.opt-in", state, attempt, at)] : []),
+        ...(told === "opted-out" ? [preference("message.opt-out", state, attempt, at, toldId)] : []),
+        ...(told === "opted-in" ? [preference("message.opt-in", state, attempt, at, toldId)] : []),
       ];
     }
     case "attempt.failed": {
@@ -213,8 +214,9 @@ const preference = (
   { messageId }: MessageState,
   { mark, channel }: Attempt,
   at: Date,
+  toldId?: string,
 ): Outgoing => {
-  const data: Preference = { channel, at: at.toISOString() };
+  const data: Preference = { channel, at: at.toISOString(), ...(toldId !== undefined && { toldId }) };
   return { to: "command", name, entity: contactIdOf(tenantOfId(messageId), mark), data };
 };
 

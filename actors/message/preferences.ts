@@ -15,19 +15,25 @@ interface ContactState {
   optedOut: Partial<Record<Channel, Date>>;
   /** And when they last wanted to be written to again. */
   optedIn?: Partial<Record<Channel, Date>>;
+  /** The ids of the last {@link toldMax} wishes that were heard, oldest first: a carrier's webhook that is replayed is no new wish. */
+  told?: readonly string[];
 }
+
+const toldMax = 50;
 
 /** The data of `message.opt-out` and `message.opt-in`. */
 export interface Preference {
   channel: Channel;
-  /** ISO 8601 UTC; by the carrier's clock, not ahead of ours. */
+  /** ISO 8601 UTC; by the carrier's clock, at most `carrierSkewMsMax` ahead of ours. */
   at: string;
+  /** The same whenever the same wish is told again. Absent: a carrier's refusal to write there. */
+  toldId?: string;
 }
 
-type ContactEvent = {
-  type: "contact.opted-out" | "contact.opted-in";
-  data: { channel: Channel; at: Date };
-};
+type ContactEvent =
+  | { type: "contact.opted-out" | "contact.opted-in"; data: { channel: Channel; at: Date; toldId?: string } }
+  /** A wish from before the one that counts. */
+  | { type: "contact.told"; data: { toldId: string } };
 
 /** The same for the same number or address of one airline; nobody reads it back from there. */
 export const markOf = (key: Buffer, tenant: string, channel: Channel, contact: string): string =>
@@ -44,20 +50,40 @@ export const contacts: Decider<ContactState, ContactEvent> = {
   indexes: [],
   create: ({ entity }) => entity,
   decide: (state, { name, data }) => {
-    const { channel, at: told } = data as Preference;
-    const at = new Date(told);
+    const { channel, at: saidAt, toldId } = data as Preference;
+    if (toldId !== undefined && state?.told?.includes(toldId)) return [];
+    const at = new Date(saidAt);
+    const heard = toldId === undefined ? {} : { toldId };
     const isOut = name === "message.opt-out";
     const before = (isOut ? state?.optedOut : state?.optedIn)?.[channel];
-    if (before !== undefined && before >= at) return [];
-    return [{ type: isOut ? "contact.opted-out" : "contact.opted-in", data: { channel, at } }];
+    if (before !== undefined && before >= at)
+      return toldId === undefined ? [] : [{ type: "contact.told", data: { toldId } }];
+    const type = isOut ? "contact.opted-out" : "contact.opted-in";
+    return [{ type, data: { channel, at, ...heard } }];
   },
-  evolve: (state, { type, data: { channel, at } }) => {
-    const { optedOut, optedIn } = state ?? { optedOut: {} };
+  evolve: (before, { type, data }) => {
+    const state: ContactState = before ?? { optedOut: {} };
+    const { toldId } = data;
+    const told = toldId === undefined ? {} : { told: [...(state.told ?? []), toldId].slice(-toldMax) };
+    if (type === "contact.told") return { ...state, ...told };
+    const { channel, at } = data;
     return type === "contact.opted-out"
-      ? { ...state, optedOut: { ...optedOut, [channel]: at } }
-      : { optedOut, optedIn: { ...optedIn, [channel]: at } };
+      ? { ...state, ...told, optedOut: { ...state.optedOut, [channel]: at } }
+      : { ...state, ...told, optedIn: { ...state.optedIn, [channel]: at } };
   },
+  technical: new Set(["contact.told"]),
   view: () => null,
+  /** Whose wish it was, nobody reads from there: the entry's entity is the contact's mark. */
+  audit: ({ command, before, after, events }) => {
+    const [event] = events;
+    if (event === undefined || event.type === "contact.told") return null;
+    const { channel } = event.data;
+    return {
+      action: command.name,
+      before: before === undefined ? null : { channel, optedOut: hasOptedOut(before, channel) },
+      after: { channel, optedOut: hasOptedOut(after, channel) },
+    };
+  },
 };
 
 /** At the same moment: out. */

@@ -31,6 +31,8 @@ export interface Attempt {
   sentAt?: Date;
   /** What the carrier has told, by its own clock: the latest of each kind. */
   told?: Partial<Record<CarrierState, Date>>;
+  /** Of what its clock was ahead of ours in: when we heard it, which is what is shown. */
+  shown?: Partial<Record<CarrierState, Date>>;
   /** The carrier's own id. */
   carrierId?: string;
   detail?: string;
@@ -119,7 +121,20 @@ export type MessageEvent =
         optedOut?: true;
       };
     }
-  | { type: "attempt.noted"; data: { n: number; state: CarrierState; at: Date; detail?: string } };
+  | {
+      type: "attempt.noted";
+      data: {
+        n: number;
+        state: CarrierState;
+        /** By the carrier's clock. */
+        at: Date;
+        /** Set: that is ahead of ours, and this is shown. */
+        shownAt?: Date;
+        detail?: string;
+        /** Of a wish: whose repeat is no new one. */
+        toldId?: string;
+      };
+    };
 
 /** Calls sent again, and a saga that asks again, are work under way. */
 export const technicalEvents: ReadonlySet<string> = new Set<MessageEvent["type"]>([
@@ -156,22 +171,28 @@ const over = (state: MessageState, n: number): MessageState =>
 
 /** Of what was told, in whichever order: it has arrived unless it came back afterwards; who answers has it. */
 const statusTold = (
-  { delivered, bounced, replied }: NonNullable<Attempt["told"]>,
+  { told = {}, shown = {} }: Pick<Attempt, "told" | "shown">,
   sentAt: Date,
 ): Pick<Attempt, "status" | "at"> => {
-  const arrived = [delivered, replied]
-    .filter((at) => at !== undefined)
-    .sort((a, b) => a.getTime() - b.getTime());
-  const last = arrived.at(-1);
-  if (bounced !== undefined && (last === undefined || bounced >= last))
-    return { status: "BOUNCED", at: bounced };
-  return last === undefined ? { status: "SENT", at: sentAt } : { status: "DELIVERED", at: last };
+  const { delivered, replied, bounced } = told;
+  const last: CarrierState =
+    replied !== undefined && (delivered === undefined || replied > delivered) ? "replied" : "delivered";
+  const arrived = told[last];
+  if (bounced !== undefined && (arrived === undefined || bounced >= arrived))
+    return { status: "BOUNCED", at: shown.bounced ?? bounced };
+  return arrived === undefined
+    ? { status: "SENT", at: sentAt }
+    : { status: "DELIVERED", at: shown[last] ?? arrived };
 };
 
+/** When its reader answered, as it is shown; undefined: they have not. */
+export const repliedAt = ({ told, shown }: Attempt): Date | undefined => shown?.replied ?? told?.replied;
+
 const sent = (state: MessageState, { n, at, carrierId }: { n: number; at: Date; carrierId?: string }) => {
-  const { channel, recipient, told = {} } = state.attempts[n] as Attempt;
+  const attempt = state.attempts[n] as Attempt;
+  const { channel, recipient } = attempt;
   const taken = withAttempt(forgotten(over(state, n), n), n, {
-    ...statusTold(told, at),
+    ...statusTold(attempt, at),
     sentAt: at,
     ...(carrierId === undefined ? {} : { carrierId }),
   });
@@ -221,12 +242,15 @@ export const evolveMessage = (before: MessageState | undefined, event: MessageEv
       return hasArrived(failed) && failed.call === undefined ? { ...failed, endedAt: at } : failed;
     }
     case "attempt.noted": {
-      const { n, state: told, at, detail } = event.data;
+      const { n, state: what, at, shownAt, detail } = event.data;
       const attempt = state.attempts[n] as Attempt;
-      const all = { ...attempt.told, [told]: at };
+      const { [what]: _, ...others } = attempt.shown ?? {};
+      const shown = shownAt === undefined ? others : { ...others, [what]: shownAt };
+      const all = { told: { ...attempt.told, [what]: at }, shown };
       const status = attempt.sentAt === undefined ? {} : statusTold(all, attempt.sentAt);
-      const why = told === "bounced" && detail !== undefined ? { detail } : {};
-      return withAttempt(state, n, { told: all, ...status, ...why });
+      const why = what === "bounced" && detail !== undefined ? { detail } : {};
+      const kept = shownAt === undefined && attempt.shown === undefined ? { told: all.told } : all;
+      return withAttempt(state, n, { ...kept, ...status, ...why });
     }
     default:
       return event satisfies never;

@@ -6,17 +6,18 @@ import {
   notificationReasons,
 } from "../../schemas/notification.ts";
 import { urn } from "../../schemas/urn.ts";
-import { type Attempt, hasArrived, languageOf, lastTried, type MessageState } from "./state.ts";
+import { type Attempt, hasArrived, languageOf, lastTried, type MessageState, repliedAt } from "./state.ts";
 
 const attemptView = (message: MessageState, attempt: Attempt) => {
-  const { channel, recipient, status, at, told, detail } = attempt;
+  const { channel, recipient, status, at, detail } = attempt;
+  const answered = repliedAt(attempt);
   return {
     channel,
     recipient,
     language: languageOf(message, attempt),
     status: status as NotificationRecord["status"],
     at: (at as Date).toISOString(),
-    ...(told?.replied === undefined ? {} : { repliedAt: told.replied.toISOString() }),
+    ...(answered === undefined ? {} : { repliedAt: answered.toISOString() }),
     ...(detail === undefined ? {} : { detail }),
   };
 };
@@ -60,7 +61,8 @@ export const messageRecord = (state: MessageState): NotificationRecord => {
 /** What its group sees of a message that a carrier has taken: where it went last. */
 export const notificationView = ({ attempts, template }: MessageState): NotificationView => {
   const last = attempts.findLast((attempt) => attempt.sentAt) as Attempt;
-  const { channel, status, recipient, sentAt, at = sentAt, told } = last;
+  const { channel, status, recipient, sentAt, at = sentAt } = last;
+  const answered = repliedAt(last);
   return {
     channel,
     template,
@@ -68,6 +70,6 @@ export const notificationView = ({ attempts, template }: MessageState): Notifica
     recipient,
     sentAt: (sentAt as Date).toISOString(),
     at: (at as Date).toISOString(),
-    ...(told?.replied === undefined ? {} : { repliedAt: told.replied.toISOString() }),
+    ...(answered === undefined ? {} : { repliedAt: answered.toISOString() }),
   };
 };

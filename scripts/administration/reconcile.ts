@@ -1,8 +1,9 @@
 // The subcommand that reconciles with vendors now; the service does so by itself, at each vendor's interval.
 import { decimalFromMinor } from "../../schemas/currency.ts";
-import type { Difference, ReconciledVendor } from "../../schemas/reconciliation.ts";
+import type { Difference, ReconciledVendor, ReconcileNow } from "../../schemas/reconciliation.ts";
 import type { Tenant } from "../../streams/tenant-directory.ts";
 import { StartFailure } from "../supervisor/start-failure.ts";
+import type { InstanceClient } from "./client.ts";
 import { airlineOf, type Subcommand } from "./subcommand.ts";
 import { table } from "./table.ts";
 
@@ -30,6 +31,25 @@ const textOf = (vendors: readonly AirlineVendor[]): string => {
   return [rows.length === 0 ? "nothing differed" : table(columns, rows), ...lines].join("\n");
 };
 
+/** An airline that cannot be reconciled with keeps nobody from hearing what differed with the others. */
+const reconciledOf = async (
+  client: InstanceClient,
+  airline: string,
+  data: ReconcileNow,
+): Promise<AirlineVendor[]> => {
+  try {
+    const command = { tenant: airline, data };
+    const found = await client.command<ReconciledVendor[]>("vendor-adapter.reconcile", command);
+    return found.map((one) => ({ airline, ...one }));
+  } catch (error) {
+    // No instance is there for any of them.
+    if (error instanceof StartFailure) throw error;
+    const detail = error instanceof Error ? error.message : String(error);
+    const vendor = data.vendor ?? "all";
+    return [{ airline, vendor, outcome: "unavailable", detail, told: 0, differences: [] }];
+  }
+};
+
 export const reconcileSubcommands: Record<string, Subcommand> = {
   reconcile: {
     usage: "reconcile [--airline XN] [--vendor stayhub]",
@@ -44,8 +64,7 @@ export const reconcileSubcommands: Record<string, Subcommand> = {
       const data = typeof values.vendor === "string" ? { vendor: values.vendor } : {};
       const vendors: AirlineVendor[] = [];
       for (const tenant of airlines) {
-        const found = await client.command<ReconciledVendor[]>("vendor-adapter.reconcile", { tenant, data });
-        vendors.push(...found.map((one) => ({ airline: tenant, ...one })));
+        vendors.push(...(await reconciledOf(client, tenant, data)));
       }
       if (vendors.length === 0)
         throw new StartFailure(

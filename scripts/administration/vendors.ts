@@ -17,6 +17,17 @@ const accountOf = (settings: unknown): Record<string, string> =>
     }),
   );
 
+const vendorColumns = ["NAME", "DIALECT", "BASE URL", "WEBHOOKS", "RECONCILED", "CALLS/S", "CHANGED"];
+const vendorRow = (vendor: VendorView): string[] => [
+  vendor.name,
+  vendor.dialect,
+  vendor.baseUrl,
+  vendor.webhooks ? "yes" : "no",
+  vendor.reconcileMinutes === undefined ? "default" : `${vendor.reconcileMinutes} min`,
+  vendor.callsPerSecond === undefined ? "any" : String(vendor.callsPerSecond),
+  vendor.changedAt,
+];
+
 export const vendorSubcommands: Record<string, Subcommand> = {
   "vendor put": {
     usage:
@@ -62,23 +73,14 @@ export const vendorSubcommands: Record<string, Subcommand> = {
   },
   "vendor list": {
     usage: "vendor list --airline XN",
-    summary: "lists an airline's vendors",
+    summary: "lists an airline's vendors; with --json also what each account needs beside its key",
     options: { airline: { type: "string" } },
     async run(values, _, reach) {
       const client = await reach.client();
       const vendors = await client.query<VendorView[]>("vendor-adapter.vendors", {
         tenant: airlineOf(values),
       });
-      const rows = vendors.map(({ name, dialect, baseUrl, changedAt, reconcileMinutes, callsPerSecond }) => [
-        name,
-        dialect,
-        baseUrl,
-        reconcileMinutes === undefined ? "default" : `${reconcileMinutes} min`,
-        callsPerSecond === undefined ? "any" : String(callsPerSecond),
-        changedAt,
-      ]);
-      const columns = ["NAME", "DIALECT", "BASE URL", "RECONCILED", "CALLS/S", "CHANGED"];
-      return { json: vendors, text: table(columns, rows) };
+      return { json: vendors, text: table(vendorColumns, vendors.map(vendorRow)) };
     },
   },
 };

@@ -8,15 +8,17 @@ import { parseSubject } from "../../../streams/subjects.ts";
 export type SubCaseRow = Pick<Meta, "_id" | "revision" | "outbox"> &
   Pick<
     SubCaseState,
-    "caseId" | "groupId" | "status" | "reservation" | "payment" | "card" | "offer" | "steps"
+    "caseId" | "groupId" | "status" | "reservation" | "payment" | "card" | "offer" | "steps" | "givenUp"
   > &
-  Partial<Pick<SubCaseState, "call">> & { assignment?: { stay: { checkOut: string } } };
+  Partial<Pick<SubCaseState, "call" | "left">> & { assignment?: { stay: { checkOut: string } } };
 
 const subCaseFields = {
   caseId: 1,
   groupId: 1,
   status: 1,
   reservation: 1,
+  left: 1,
+  givenUp: 1,
   payment: 1,
   card: 1,
   offer: 1,

@@ -91,6 +91,8 @@ const readVendors = async (
 
 interface Book {
   vendor: string;
+  /** What was checked out of longer ago is not listed; absent: all is. */
+  listsDays?: number;
   /** Under this airline's references, however many pages. Undefined: not read to the end. */
   entries?: LedgerEntry[];
   /** Why it was not. */
@@ -114,16 +116,23 @@ const bookOf = async (
   }
   if (instance.kind === "message" || instance.kind === "flight") return { vendor };
   const { port } = instance;
-  if (!port.needsStanding) return { vendor, ...(await allPages(port, tenant, access)) };
-  const known = subCases.flatMap(({ reservation }) =>
-    reservation?.vendor === vendor ? (reservation.reference ?? []) : [],
-  );
+  const lists = port.listsDays !== undefined && { listsDays: port.listsDays };
+  if (!port.needsStanding) return { vendor, ...lists, ...(await allPages(port, tenant, access)) };
+  const known = [
+    ...new Set(
+      subCases.flatMap(({ reservation, left, givenUp = [] }) =>
+        [reservation, left?.reservation, ...givenUp].flatMap((one) =>
+          one?.vendor === vendor ? (one.reference ?? []) : [],
+        ),
+      ),
+    ),
+  ];
   return { vendor, ...(await askedAfter(port, known, access)) };
 };
 
 const askedAtOnce = 50;
 
-/** A vendor that lists nothing: what is under references that we know. What stands there under others nobody finds so. */
+/** A vendor that lists nothing: what is under references that we know, those of attempts that were given up among them. */
 const askedAfter = async (
   port: Reconciling,
   references: readonly string[],
@@ -213,10 +222,10 @@ const compare = (
 ): Difference[] => {
   const byId = new Map(subCases.map((subCase) => [subCase._id, subCase]));
   const looked = only && new Set(only);
-  return books.flatMap(({ vendor, entries }) => {
+  return books.flatMap(({ vendor, entries, listsDays }) => {
     const theirs = new Map(entries.map((entry) => [entry.id, entry]));
     return [
-      ...subCases.flatMap((subCase) => absent(subCase, vendor, theirs, now)),
+      ...subCases.flatMap((subCase) => absent(subCase, { vendor, listsDays }, theirs, now)),
       ...entries
         .filter(
           (entry) =>
@@ -230,27 +239,44 @@ const compare = (
 /** What the sub-case has and the vendor hasn't. A call under way may be what takes it back. */
 const absent = (
   subCase: SubCaseRow,
-  vendor: string,
+  book: Pick<ReadBook, "vendor"> & { listsDays: number | undefined },
   theirs: ReadonlyMap<string, LedgerEntry>,
   now: Date,
 ): Difference[] =>
   believed(subCase)
-    .filter((one) => one.vendor === vendor && (one.reference ?? "") !== subCase.call?.reference)
+    .filter((one) => one.vendor === book.vendor && (one.reference ?? "") !== subCase.call?.reference)
     .flatMap(({ kind, id }) => {
       const entry = theirs.get(id);
-      if (entry === undefined && isForgotten(subCase, vendor, now)) return [];
+      if (entry === undefined && isForgotten(subCase, book, now)) return [];
       if (entry !== undefined && isLive(entry)) return [];
       const detail =
         entry === undefined
           ? `sub-case ${subCase._id} has it, the vendor does not.`
           : `sub-case ${subCase._id} has it, at the vendor it is ${entry.state}.`;
       return [
-        { key: `absent ${vendor} ${id}`, subCaseId: subCase._id, about: `${vendor} ${kind} ${id}`, detail },
+        {
+          key: `absent ${book.vendor} ${id}`,
+          subCaseId: subCase._id,
+          about: `${book.vendor} ${kind} ${id}`,
+          detail,
+        },
       ];
     });
 
-const isForgotten = ({ assignment }: SubCaseRow, vendor: string, now: Date): boolean =>
-  vendor === directVendor && assignment !== undefined && assignment.stay.checkOut < rememberedFrom(now);
+/** Of a stay that was over before what the book goes back to. */
+const isForgotten = (
+  { assignment }: SubCaseRow,
+  { vendor, listsDays }: { vendor: string; listsDays: number | undefined },
+  now: Date,
+): boolean => {
+  if (assignment === undefined) return false;
+  const { checkOut } = assignment.stay;
+  if (vendor === directVendor) return checkOut < rememberedFrom(now);
+  return listsDays !== undefined && checkOut < dayBefore(now, listsDays);
+};
+
+const dayBefore = (now: Date, days: number): string =>
+  new Date(now.getTime() - days * 86_400_000).toISOString().slice(0, 10);
 
 /** Between a rollback's or failed saga's steps a card may stand alone: it is being taken back, or on a person's desk. */
 const unsettled: readonly string[] = ["PROCESSING", "ROLLING_BACK", "COMPENSATION_FAILED"];

@@ -2,14 +2,18 @@
 import t from "tap";
 import { admit } from "../../../actors/agent/admit.ts";
 import { type Facts, hotelFacts } from "../../../actors/agent/facts.ts";
+import { optionsOf } from "../../../actors/agent/options.ts";
 import type { Draft, Plan } from "../../../actors/agent/planner.ts";
-import { rulesPlanner } from "../../../actors/agent/rules.ts";
+import { draftsOf, rulesPlanner } from "../../../actors/agent/rules.ts";
 import type { TriageCause } from "../../../schemas/agent.ts";
 import type { HotelSearchView } from "../../../schemas/hotel-search.ts";
 import { reviewCategories } from "../../../schemas/vocabulary.ts";
+import { randomFrom } from "../../../scripts/soaking/scenario.ts";
+import { fuzz } from "../../harness/environment.ts";
+import { bruteForce, drawnItem } from "./brute-force.ts";
 import { facts, group, hotel, policy, search } from "./night.ts";
 
-const plan = (of: Facts): Plan => rulesPlanner.plan(of) as Plan;
+const plan = (of: Facts): Plan => rulesPlanner.plan(of, 0) as Plan;
 const briefly = ({ action, hotelUrn, value, groupIds }: Draft): string =>
   `${action} ${hotelUrn.slice("urn:hotel:".length)} ${groupIds.join("+")}${value === undefined ? "" : ` ${JSON.stringify(value)}`}`;
 
@@ -179,7 +183,8 @@ t.test("what is taken of a planner's answer", async (t) => {
     value: { maxDistanceKm: 31 },
   };
   const taken = (drafts: unknown[]) =>
-    admit({ cause: "OTHER", confidence: 0.5, evidence: [], drafts: drafts as Draft[] }, known).proposals;
+    admit({ planner: "p", cause: "OTHER", confidence: 0.5, evidence: [], drafts: drafts as Draft[] }, known)
+      .proposals;
   const cost = { amountMinor: 10_000, currency: "USD" };
   t.match(
     taken([{ ...draft, cost: { amountMinor: 1, currency: "USD" } }]),
@@ -209,7 +214,7 @@ t.test("what is taken of a planner's answer", async (t) => {
   );
   const over = (more: Partial<Facts>) =>
     admit(
-      { cause: "OTHER", confidence: 1, evidence: [], drafts: [draft, relax] },
+      { planner: "p", cause: "OTHER", confidence: 1, evidence: [], drafts: [draft, relax] },
       { ...known, ...more },
     ).proposals.map(({ action }) => action);
   t.same(over({}), ["rebook", "relaxPolicy"]);
@@ -222,6 +227,7 @@ t.test("what is taken of a planner's answer", async (t) => {
   t.same(over({ former: [{ action: "relaxPolicy", value: { maxDistanceKm: 31 } }] }), ["rebook"]);
   const said = admit(
     {
+      planner: "p",
       cause: "OTHER",
       confidence: 7,
       evidence: ["a\r\nb\u0000", "", "x".repeat(999)],
@@ -235,7 +241,53 @@ t.test("what is taken of a planner's answer", async (t) => {
     proposals: [{ viability: 0, reason: "one two" }],
   });
   t.throws(
-    () => admit({ cause: "BOOK_IT" as never, confidence: 1, evidence: [], drafts: [] }, known),
+    () => admit({ planner: "p", cause: "BOOK_IT" as never, confidence: 1, evidence: [], drafts: [] }, known),
     /no cause/,
   );
+});
+
+t.test(`what a search through everything finds is among the three best (seed ${fuzz.seed})`, async (t) => {
+  const random = randomFrom(fuzz.seed);
+  const items = 200;
+  let feasible = 0;
+  const found = { byRule: 0, withChoices: 0 };
+  for (let drawn = 0; drawn < items; drawn++) {
+    const item = drawnItem(random);
+    const all = bruteForce(item);
+    const name = `item ${drawn}`;
+    const known = new Set(all.map(({ action, hotelUrn, fields }) => `${action} ${hotelUrn} ${fields}`));
+    const worthOf = ({ action, hotelUrn, value = {}, groupIds }: Draft): number => {
+      const fields = Object.keys(value).length;
+      t.ok(known.has(`${action} ${hotelUrn} ${fields}`), `${name}: what is proposed can be done`);
+      const search = item.searches.find(({ groups }) =>
+        groups.some(({ groupId }) => groupIds.includes(groupId)),
+      );
+      const base = fields === 0 ? 0.9 : Math.max(0, 0.85 - 0.15 * fields);
+      return (base * groupIds.length) / (search?.groups.length ?? 1);
+    };
+    const topThree = (drafts: Draft[]) =>
+      admit({ planner: "p", cause: "OTHER", confidence: 1, evidence: [], drafts }, item).proposals.slice(
+        0,
+        3,
+      );
+    const options = optionsOf(item);
+    const anyOf = () => options[Math.floor(random() * options.length)];
+    const choices = [anyOf(), anyOf()].flatMap((option) =>
+      option === undefined ? [] : [{ option, words: "", planner: "m" }],
+    );
+    const best = all[0]?.worth;
+    const tops = {
+      byRule: topThree(plan(item).drafts),
+      withChoices: topThree(draftsOf(item, options, choices)),
+    };
+    if (best === undefined) t.same(tops, { byRule: [], withChoices: [] }, `${name}: nothing can be done`);
+    else feasible += 1;
+    for (const way of ["byRule", "withChoices"] as const)
+      if (tops[way].map(worthOf).some((worth) => worth >= (best ?? 1) - 1e-9)) found[way] += 1;
+  }
+  t.comment(
+    `${feasible} of ${items} items can be helped: ${JSON.stringify(found)} of them as well as can be`,
+  );
+  t.ok(feasible > items / 2);
+  for (const [way, times] of Object.entries(found)) t.ok(times >= 0.95 * feasible, way);
 });

@@ -6,6 +6,7 @@ import t from "tap";
 import ts from "typescript";
 import { commandOf } from "../../../actors/agent/execute.ts";
 import { readerFor, readsAllowed } from "../../../actors/agent/reads.ts";
+import { toolList } from "../../../actors/agent/tools.ts";
 import { caseActor } from "../../../actors/case/service.ts";
 import { reviewActor } from "../../../actors/review/service.ts";
 import type { Actor, ActorContext } from "../../../actors/runtime/host.ts";
@@ -32,12 +33,22 @@ const namesIn = (text: string): string[] => {
 };
 const importsIn = (text: string): string[] =>
   ts.preProcessFile(text, true, true).importedFiles.map((one) => one.fileName);
+const valuesIn = (text: string): string[] => importsIn(text.replaceAll(/^import type .*?;$/gms, ""));
+
+/** All that is loaded with these files, however far: files of the tree and packages. */
+const loadedWith = (...paths: string[]): { files: string[]; packages: string[] } => {
+  const files = new Set(paths);
+  const packages = new Set<string>();
+  for (const path of files)
+    for (const target of valuesIn(readFileSync(join(root, path), "utf8")))
+      if (target.startsWith(".")) files.add(posix.join(posix.dirname(path), target));
+      else packages.add(target);
+  return { files: [...files].sort(), packages: [...packages].sort() };
+};
 
 t.test("the agent reads, and nothing else", async (t) => {
   // What each file may import of the tree: a planner nothing that reaches the world, the others what an actor needs.
   const reaching = /runtime\/(host|send|relay|consume|store|handle|documents)\.ts$/;
-  const values = (text: string) =>
-    importsIn(text.replaceAll(/^import type .*?;$/gms, "")).filter((name) => name.startsWith("."));
   for (const { name, text } of sources)
     for (const target of importsIn(text)) {
       const path = target.startsWith(".") ? posix.join(folder, target) : target;
@@ -52,14 +63,17 @@ t.test("the agent reads, and nothing else", async (t) => {
         `${name}: ${target}`,
       );
     }
-  const pure = ["planner", "facts", "fit", "classify", "rules", "admit"].map((name) => `${name}.ts`);
+  const pure = [
+    ...["planner", "facts", "fit", "classify", "options", "rules", "admit"],
+    ...["tools", "briefing", "model-planner"],
+  ].map((name) => `${name}.ts`);
   for (const { name, text } of sources.filter((one) => pure.includes(one.name))) {
     t.same(
       importsIn(text).filter((target) => reaching.test(target)),
       [],
       `${name} is given nothing to act with`,
     );
-    const within = values(text).filter((target) => target.startsWith("./"));
+    const within = valuesIn(text).filter((target) => target.startsWith("./"));
     t.ok(
       within.every((target) => pure.includes(target.slice(2))),
       `${name} imports only what is as pure`,
@@ -135,4 +149,47 @@ t.test("the agent reads, and nothing else", async (t) => {
   for (const name of ["wave.override", "review.rebook", "message.send", "sub-case.compensate"])
     await t.rejects(read(name, {}), /no read that the agent may make/);
   t.same(sent, []);
+});
+
+t.test("a model has three tools, and none of them reaches anything", async (t) => {
+  t.same(
+    toolList.map(({ name }) => name),
+    ["search_hotels", "cost_policy_relaxation", "classify_failure"],
+  );
+  const { files, packages } = loadedWith(`${folder}/tools.ts`, `${folder}/briefing.ts`);
+  t.same(
+    files.filter((path) => !/^(schemas|actors\/agent)\//.test(path)),
+    ["actors/runtime/input.ts", "actors/runtime/masking.ts"],
+  );
+  t.ok(
+    files.every((path) => !/reads|gather|triage|execute|keep|service/.test(path)),
+    "nor what could read more",
+  );
+  const allowed = /^(typebox|ajv|ajv-formats|country-to-currency|node:(crypto|fs|path|util))(\/.*)?$/;
+  t.same(
+    packages.filter((name) => !allowed.test(name)),
+    [],
+    "no package that reaches out",
+  );
+
+  const planner = loadedWith(`${folder}/model-planner.ts`);
+  t.same(
+    planner.files.filter((path) => !files.includes(path)),
+    [`${folder}/model-planner.ts`, "actors/runtime/model.ts"],
+    "whoever asks the model has the model, and nothing else",
+  );
+  t.same(
+    planner.packages.filter((name) => !packages.includes(name)),
+    ["openai"],
+  );
+  t.ok(
+    loadedWith(`${folder}/service.ts`).files.includes("actors/runtime/store.ts"),
+    "what is loaded from afar is seen",
+  );
+  for (const path of files.filter((one) => one.startsWith(folder)))
+    t.notMatch(
+      readFileSync(join(root, path), "utf8"),
+      /\b(fetch|WebSocket|process|context|dispatch|send)\b[.(]/,
+      path,
+    );
 });

@@ -32,7 +32,7 @@ const triaged = async (told: Record<string, unknown>, note?: string) => {
   const read = readOf(told);
   const subject = await subjectOf(read, { reviewUrn: `urn:review:${reviewId}` });
   const gathered = await gatherFacts(read, box, subject, { former: [], note });
-  const found = admit(rulesPlanner.plan(gathered) as Plan, gathered);
+  const found = admit({ planner: "rules-1", ...(rulesPlanner.plan(gathered, 0) as Plan) }, gathered);
   const proposals = await standing(read, box, subject, { proposals: found.proposals, most: 3 });
   box.close();
   return { found: { ...found, proposals }, gathered, failures: box.failures };
@@ -247,5 +247,54 @@ t.test(
     t.same(await run(system, answering, lying), { ...nothing, warned: 2 });
     const able = { plan: () => ({ cause: "DATA_MISSING", confidence: 1, evidence: [], drafts: [] }) };
     t.match(await run(system, answering, able), { warned: 0, dispatched: ["record-triage"] });
+  },
+);
+
+t.test(
+  "a planner has two seconds for asking elsewhere, less what the item has waited for its turn",
+  async (t) => {
+    const told = answers("x");
+    const { context } = contextOf(null, async (name) => told[name] as never);
+    for (const [waitedMs, left] of [
+      [0, 2000],
+      [1500, 500],
+      [60_000, -58_000],
+      [-5000, 2000],
+    ] as const) {
+      const given: number[] = [];
+      const plan = (_: unknown, withinMs: number) => {
+        given.push(withinMs);
+        return { cause: "OTHER" as const, confidence: 1, evidence: [], drafts: [] };
+      };
+      const handle = triage({ context, planner: { name: "p", plan }, turns: new TriageTurns() });
+      const issuedAt = new Date(now.getTime() - waitedMs).toISOString();
+      const asked = command("triage", { reviewUrn: urn("review", reviewId) }, system, { issuedAt });
+      await handle(asked, async (_, one) => ({ ok: { ...(one.data as object), at: now } }));
+      t.same(given, [left], `${waitedMs} ms`);
+    }
+  },
+);
+
+t.test(
+  "of the triages that nobody waits for half may wait for somebody elsewhere, and the rest go on",
+  async (t) => {
+    const turns = new TriageTurns();
+    const ends: (() => void)[] = [];
+    const may: boolean[] = [];
+    const begin = () =>
+      turns.unasked("XN", (mayWait) => {
+        may.push(mayWait);
+        return new Promise<void>((end) => ends.push(end));
+      });
+    const begun = Array.from({ length: 8 }, begin);
+    await turns.unasked("QZ", async (mayWait) => t.ok(mayWait, "another airline's have places of their own"));
+    t.same(may, [true, true, true, true, false, false, false, false]);
+    for (const end of ends.slice(0, 6)) end();
+    await Promise.all(begun.slice(0, 6));
+    const later = begin();
+    await turns.unasked("QZ", async () => undefined);
+    t.same(may.slice(8), [true]);
+    for (const end of ends.slice(6)) end();
+    await Promise.all([...begun, later]);
   },
 );

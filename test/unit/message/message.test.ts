@@ -181,6 +181,11 @@ t.test("what carriers tell later", async (t) => {
       .when(...told(9, state, 5))
       .nothing();
   }
+  // Another vendor of the airline's, which may sign, has not carried it.
+  const [word, more] = told(1, "bounced", 5);
+  given(sent)
+    .when({ ...word, data: { ...(word.data as object), vendor: "twilio" } }, more)
+    .nothing();
   // Before the adapter's own answer is heard.
   const early = story(ordered());
   given(early)
@@ -216,6 +221,31 @@ t.test("what carriers tell later", async (t) => {
   given(sent)
     .when(...told(1, "bounced", 5, { caseIsClosed: true }))
     .sends(event("bounced", "SMS"));
+});
+
+t.test("a carrier's clock that is ahead of ours: its order counts, our time is shown", async (t) => {
+  const heard = (state: CarrierState, second: number, now: number): ReturnType<typeof told> => {
+    const [command, gathered] = told(1, state, second);
+    return [{ ...command, now: secondsLater(now) }, gathered];
+  };
+  const shown = (...words: ReturnType<typeof told>[]) => {
+    const state = stateOf(story(ordered(), answer(1, "done"), ...words));
+    const [record] = messageRecord(state).attempts;
+    t.equal(notificationView(state).at, record?.at);
+    return record;
+  };
+  const second = (n: number) => secondsLater(n).toISOString();
+  // Two minutes ahead: bounced at 130, and delivered at 125, heard at 10 and 11.
+  for (const [first, last] of [
+    [heard("bounced", 130, 10), heard("delivered", 125, 11)],
+    [heard("delivered", 125, 10), heard("bounced", 130, 11)],
+  ] as const)
+    t.match(shown(first, last), { status: "BOUNCED" });
+  t.match(shown(heard("delivered", 130, 10)), { status: "DELIVERED", at: second(10) });
+  t.match(shown(heard("replied", 130, 10)), { status: "DELIVERED", at: second(10), repliedAt: second(10) });
+  t.match(shown(heard("replied", 130, 10), heard("replied", 135, 200)), { repliedAt: second(135) });
+  const { attempts: far } = stateOf(story(ordered(), answer(1, "done"), heard("delivered", 9_999, 10)));
+  t.same(far[0]?.told?.delivered, secondsLater(310), "never more than five minutes");
 });
 
 t.test("in whatever order it is told, however often, it comes to the same", async (t) => {

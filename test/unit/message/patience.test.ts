@@ -79,12 +79,22 @@ t.test("a carrier that is away is waited for where nobody else can take its plac
   t.equal(away(both.events, 2).times, 1, "a carrier that has been waited for is not waited for again");
   const [busy, gathered] = answer(1, "unavailable");
   const later = (retryAfterMs: number) => ({ ...busy, data: { ...(busy.data as object), retryAfterMs } });
-  given(story(ordered()))
-    .when(later(45_000), gathered)
-    .leads({ call: { postponed: true, doubt: false, dueAt: secondsLater(45) } });
-  given(story(ordered()))
-    .when(later(86_400_000), gathered)
-    .leads({ call: { dueAt: secondsLater(300) } });
+  const due = (retryAfterMs: number, reference = begun()?.reference ?? "") => {
+    const from = story([asks(), seen({ begun: begun({ reference }) })]);
+    const command = later(retryAfterMs);
+    const data = { ...(command.data as object), reference: `${reference}.1` };
+    const { call } = stateOf(eventsOf(rules, from, [{ ...command, data }, gathered]));
+    t.match(call, { postponed: true, doubt: false });
+    return ((call?.dueAt.getTime() ?? 0) - evening.getTime()) / 1000;
+  };
+  for (const [askedMs, seconds] of [
+    [45_000, 45],
+    [86_400_000, 300],
+  ] as const) {
+    const all = Array.from({ length: 50 }, (_, i) => due(askedMs, `XN-01KAMVW9G0ABCDEFGHJKMNPQRS.n.${i}`));
+    t.ok(Math.min(...all) >= seconds && Math.max(...all) <= seconds * 1.2, `${seconds} s`);
+    t.ok(new Set(all).size > 45, "asked to come back after the same time, they don't come together");
+  }
 });
 
 t.test("a call says until when it may be sent; mail has minutes", async (t) => {

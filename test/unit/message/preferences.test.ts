@@ -18,6 +18,7 @@ import {
   outOf,
   rules,
   sealKey,
+  seen,
   status,
   story,
   told,
@@ -62,6 +63,10 @@ t.test("who has opted out is not written to", async (t) => {
       data: { channel: "SMS", at: secondsLater(5).toISOString() },
     });
   t.equal(status(story(ordered(), answer(1, "done"), told(1, "opted-out", 5))), "SENT");
+  const [word] = told(1, "opted-out", 5);
+  given(sent)
+    .when(word, seen())
+    .sends(event("opted-out", "SMS"), { data: { toldId: word.id } });
   const out = received("message.opt-out", { channel: "SMS", at: secondsLater(5).toISOString() }, { entity });
   const contact = givenOf(t, contacts, entity);
   contact()
@@ -86,6 +91,59 @@ t.test("who has opted out is not written to", async (t) => {
   t.not(
     markOf(sealKey, "XN", "SMS", "+12025550143"),
     markOf(Buffer.alloc(32, 8), "XN", "SMS", "+12025550143"),
+  );
+});
+
+const entityOfSms = contactIdOf("XN", attempt("SMS").mark);
+const wishAt = (name: "opt-out" | "opt-in", second: number, toldId?: string) =>
+  received(
+    `message.${name}`,
+    { channel: "SMS", at: secondsLater(second).toISOString(), ...(toldId !== undefined && { toldId }) },
+    { entity: entityOfSms },
+  );
+const wanted = (...wishes: Received[]) => {
+  const contact = folded(contacts, eventsOf(contacts, [], ...wishes)) ?? { optedOut: {} };
+  return { isOut: hasOptedOut(contact, "SMS"), told: contact.told };
+};
+
+t.test("what is told again, as if it were new, is no new wish", async (t) => {
+  const start = wishAt("opt-in", 1, "E1");
+  const stop = wishAt("opt-out", 2, "E2");
+  // Twilio signs no time: a replay is dated when it is heard.
+  const replayed = wishAt("opt-in", 900, "E1");
+  t.match(wanted(start, stop, replayed), { isOut: true, told: ["E1", "E2"] });
+  t.match(wanted(start, stop, wishAt("opt-in", 900, "E3")), { isOut: false }, "another one is");
+  const late = wishAt("opt-in", 0, "E0");
+  t.match(wanted(start, stop, late, { ...late, data: { ...(replayed.data as object), toldId: "E0" } }), {
+    isOut: true,
+    told: ["E1", "E2", "E0"],
+  });
+  const many = Array.from({ length: 60 }, (_, i) => wishAt(i % 2 ? "opt-in" : "opt-out", i, `M${i}`));
+  t.equal(wanted(...many).told?.length, 50, "so many are remembered");
+  t.equal(wanted(...many).told?.at(-1), "M59");
+});
+
+t.test("each wish that changes something is in the trail, without the number", async (t) => {
+  const noteOf = (before: Received[], command: Received) => {
+    const were = eventsOf(contacts, [], ...before);
+    const events = eventsOf(contacts, were, command).slice(were.length);
+    const state = folded(contacts, were);
+    const after = folded(contacts, [...were, ...events]) as NonNullable<typeof state>;
+    return contacts.audit?.({ id: entityOfSms, command, before: state, after, events });
+  };
+  t.strictSame(noteOf([], wishAt("opt-out", 1, "E1")), {
+    ...{ action: "message.opt-out", before: null },
+    after: { channel: "SMS", optedOut: true },
+  });
+  t.strictSame(noteOf([wishAt("opt-out", 1, "E1")], wishAt("opt-in", 2, "E2")), {
+    action: "message.opt-in",
+    before: { channel: "SMS", optedOut: true },
+    after: { channel: "SMS", optedOut: false },
+  });
+  t.equal(
+    noteOf([wishAt("opt-out", 2, "E1")], wishAt("opt-out", 1, "E2")),
+    null,
+    "heard late, it is nothing",
   );
 });
 

@@ -103,7 +103,10 @@ export const told = (
 ): [Received, Gathered] => [
   received(
     "message.note-status",
-    { reference: `${reference}.${n}`, state, at: secondsLater(second).toISOString() },
+    {
+      ...{ vendor: attempts[n - 1]?.vendor, reference: `${reference}.${n}` },
+      ...{ state, at: secondsLater(second).toISOString() },
+    },
     { now: secondsLater(1000) },
   ),
   seen(more),
