@@ -134,7 +134,7 @@ const insert = async <State extends object>(
   change: Commit<State>,
 ): Promise<Meta | undefined> => {
   const document = firstDocument(schemaVersion, change);
-  const inserted = await unlessTaken(collection.insertOne(document as unknown as Document));
+  const inserted = await unlessTaken(collection.insertOne(document as unknown as Document).then(() => true));
   return inserted === undefined ? undefined : metaOf(document);
 };
 

@@ -5,7 +5,7 @@ import { Problem } from "../../schemas/problems.ts";
 import type { StayAmended } from "../../schemas/reaccommodate.ts";
 import type { Regrouped } from "../../schemas/regroup.ts";
 import type { RideNote } from "../../schemas/transport.ts";
-import type { StayReport, VendorAnswer } from "../../schemas/vendor-call.ts";
+import type { OddBooking, StayReport, VendorAnswer } from "../../schemas/vendor-call.ts";
 import type { CardTransaction } from "../../schemas/wallet.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { requireAirport } from "../runtime/reach.ts";
@@ -15,6 +15,7 @@ import { checkIn } from "./check-in.ts";
 import { compensate } from "./compensate.ts";
 import { giveBackLock, type LockSettings, lapseLock, releaseLock, takeLock } from "./lock.ts";
 import { reserveManually } from "./manual-reservation.ts";
+import { noteOddity } from "./odd-bookings.ts";
 import { bookAllocated, type OverrideOrder, override } from "./override.ts";
 import { regroup } from "./regroup.ts";
 import { reportProblem } from "./report-problem.ts";
@@ -33,6 +34,7 @@ export const commands = [
   "record-answer",
   "reissue-call",
   "record-stay",
+  "note-oddity",
   "note-ride",
   "reserve-manually",
   "accept-offer",
@@ -58,6 +60,7 @@ const takenWhenClosed: ReadonlySet<string> = new Set([
   "mark-not-required",
   "record-answer",
   "record-stay",
+  "note-oddity",
   "record-card-transaction",
   "note-ride",
   "settle",
@@ -73,6 +76,7 @@ const takenWhenClosed: ReadonlySet<string> = new Set([
 /** What vendors tell comes of what the group has asked them for: one that is not there has asked for nothing, and waiting helps nobody. */
 const toldByVendors: ReadonlySet<string> = new Set([
   "sub-case.record-stay",
+  "sub-case.note-oddity",
   "sub-case.record-card-transaction",
 ]);
 
@@ -118,6 +122,9 @@ export const deciderOf =
         break;
       case "record-stay":
         recordStay(story, command.data as StayReport);
+        break;
+      case "note-oddity":
+        noteOddity(story, command.data as OddBooking);
         break;
       case "note-ride":
         if (isRideNews(state, command.data as RideNote))

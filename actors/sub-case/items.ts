@@ -1,6 +1,9 @@
 /** Owns the review items that a saga opens: for what, of which category, and what they say. */
+
+import type { OddBooking } from "../../schemas/vendor-call.ts";
 import type { ReviewCategory } from "../../schemas/vocabulary.ts";
 import type { Outgoing } from "../runtime/decider.ts";
+import { oddityTold } from "./odd-bookings.ts";
 import { currentCandidate } from "./requests.ts";
 import type { Call, LeaveStep, Step, SubCaseState } from "./state.ts";
 
@@ -141,6 +144,10 @@ export const switchRefused = (state: SubCaseState, hotelUrn: string): Outgoing =
     `${hotelUrn} has no room for the group; it keeps the one at ${currentCandidate(state)?.offer.name ?? "its hotel"}.`,
     `round ${state.round}`,
   );
+
+/** It is billed, or rooms of it are gone, and nobody knows. */
+export const oddBooking = (state: SubCaseState, odd: OddBooking): Outgoing =>
+  openReview(state, "BOOKING_FAILED", "reconciliation", oddityTold(odd), `${odd.oddity} ${odd.bookingId}`);
 
 /** Whom the former hotel receives while the group is on its way to another one has two rooms in the end. */
 export const arrivedAtLeft = (state: SubCaseState, told: string): Outgoing[] => {

@@ -36,7 +36,7 @@ import {
   totalsProjection,
 } from "./progress.ts";
 import { ridePartyOf } from "./ride.ts";
-import { standingBookings, standingIndex } from "./standing-bookings.ts";
+import { givenUpIndex, standingBookings, standingIndex } from "./standing-bookings.ts";
 import type { SubCaseState } from "./state.ts";
 import { shown } from "./switch-state.ts";
 import { manifestItem, meView, offerView, reservationDetail, reservationView } from "./view.ts";
@@ -52,6 +52,7 @@ export const subCaseIndexes = [
   { name: "pnr", key: { pnrs: 1, _id: -1 } },
   { name: "reservation", key: { "reservation.reservationId": 1 }, sparse: true },
   standingIndex,
+  givenUpIndex,
   { name: "lock-holder", key: { "lock.held.by": 1 }, sparse: true },
   { name: "left-reservation", key: { "left.reservation.reservationId": 1 }, sparse: true },
   { name: "voucher", key: { "voucher.voucherId": 1 }, sparse: true },

@@ -15,6 +15,7 @@ import {
   doubtTriesToldOf,
   inDoubt,
   noRoomLeft,
+  oddBooking,
   otherDates,
   rideByHand,
   stuckRollback,
@@ -22,6 +23,7 @@ import {
   unanswered,
 } from "./items.ts";
 import { lockChanged } from "./lock.ts";
+import { askedBack } from "./odd-bookings.ts";
 import { progressOf, stepMessage } from "./progress.ts";
 import { problemReported } from "./report-problem.ts";
 import { currentCandidate } from "./requests.ts";
@@ -116,6 +118,8 @@ export const outgoing = (event: SubCaseEvent, state: SubCaseState): Outgoing[] =
       return cardUsed(state, event.data);
     case "subcase.problem-reported":
       return problemReported(state, event.data);
+    case "subcase.odd-booking":
+      return [oddBooking(state, event.data), ...askedBack(state, event.data)];
     case "subcase.ride-noted":
     case "subcase.regrouped":
     case "subcase.card-revealed":
@@ -324,10 +328,14 @@ const stepProgress = (state: SubCaseState, call: Call): Outgoing => {
 };
 
 const vendorCommand = (state: SubCaseState, call: Call): Outgoing => {
+  const begun = state.steps.findLast(
+    ({ name, completedAt }) => name === call.step && completedAt === undefined,
+  );
   const data: VendorCall = {
     reference: call.reference,
     tries: call.tries,
     doubt: call.doubt,
+    ...(begun === undefined ? {} : { firstAskedAt: begun.startedAt.toISOString() }),
     ...(call.again === undefined ? {} : { again: call.again }),
     request: call.request,
     replyTo: { name: "sub-case.record-answer", entity: state.subCaseId },

@@ -180,11 +180,15 @@ const modifyRequest = (state: SubCaseState): VendorRequest | undefined => {
   if (reservation.status !== "CONFIRMED" && reservation.status !== "CHECKED_IN") return undefined;
   const { bookingId, vendor, reference } = reservation;
   const { checkIn, checkOut } = wanted;
+  const { nightlyMax } = currentCandidate(state) ?? {};
   return {
     verb: "modify",
     vendor,
     reference: `${reference}.stay.${shape}`,
-    request: { bookedUnder: reference, bookingId, checkIn, checkOut },
+    request: {
+      ...{ bookedUnder: reference, bookingId, checkIn, checkOut },
+      ...(nightlyMax === undefined ? {} : { nightlyMax }),
+    },
   };
 };
 

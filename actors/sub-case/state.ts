@@ -16,6 +16,7 @@ import type {
 import { type AmendEvent, type Assigned, evolveAmend } from "./amend-state.ts";
 import type { PassengerCard, PaymentCard } from "./cards.ts";
 import type { Lock, LockEvent } from "./lock.ts";
+import { evolveOddBooking, givingUp, type OddBookingEvent, type OddlyBooked } from "./odd-bookings.ts";
 import { evolvePassenger, type PassengerEvent, type PassengersOwn } from "./passenger-state.ts";
 import { evolveRegrouped, evolveReleased } from "./regroup-state.ts";
 import { type Ride, refusedRide, withRideNoted } from "./ride.ts";
@@ -105,7 +106,7 @@ export interface Reservation extends RoomTerms {
   };
 }
 
-export interface SubCaseState extends PassengersOwn {
+export interface SubCaseState extends PassengersOwn, OddlyBooked {
   /** Its own id, for decisions that name what they create after it. */
   subCaseId: string;
   caseId: string;
@@ -205,8 +206,7 @@ export type SubCaseEvent =
   | { type: "subcase.declined"; data: { at: Date; reason?: string } }
   | { type: "subcase.rolled-back"; data: { at: Date } }
   | { type: "subcase.compensation-failed"; data: { at: Date; step: Step; detail: string } }
-  /** `ofLeft`: at the hotel that the group leaves. */
-  /** `bySelf`: its passengers say so. */
+  /** `ofLeft`: at the hotel that the group leaves. `bySelf`: its passengers say so. */
   | {
       type: "subcase.stay-noted";
       data: { status: StayReport["state"]; at: Date; ofLeft?: true; bySelf?: true };
@@ -222,6 +222,7 @@ export type SubCaseEvent =
   | { type: "subcase.resumed"; data: { at: Date; known?: KnownStage } }
   | AmendEvent
   | PassengerEvent
+  | OddBookingEvent
   | LockEvent
   | SwitchEvent;
 
@@ -313,6 +314,7 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
     case "subcase.hotel-refused":
       return {
         ...without(state, "reservation"),
+        ...givingUp(state),
         candidate: state.candidate + 1,
         attemptedHotels: [...state.attemptedHotels, event.data],
       };
@@ -379,6 +381,8 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
     }
     case "subcase.lock-changed":
       return { ...state, lock: event.data.lock };
+    case "subcase.odd-booking":
+      return evolveOddBooking(state, event);
     case "subcase.card-used":
     case "subcase.card-revealed":
     case "subcase.problem-reported":

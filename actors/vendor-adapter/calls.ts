@@ -97,7 +97,14 @@ export const carryOut = async (
   const { reference, tries, again } = call;
   const asked = again === undefined ? {} : { again };
   const notAfter = call.notAfter === undefined ? undefined : new Date(call.notAfter);
-  const context = { ...carrying, ...asked, ...(notAfter === undefined ? {} : { notAfter }) };
+  const firstAskedAt = call.firstAskedAt === undefined ? undefined : new Date(call.firstAskedAt);
+  const context: CallContext = {
+    ...carrying,
+    ...asked,
+    ...(notAfter === undefined ? {} : { notAfter }),
+    ...(call.doubt && { doubt: true as const }),
+    ...(firstAskedAt === undefined ? {} : { firstAskedAt }),
+  };
   const answer = { verb, vendor: instance.name, reference, tries, ...asked };
   const operation = operationOf(instance, verb);
   if (operation === undefined) {
@@ -113,11 +120,26 @@ export const carryOut = async (
   if (found !== undefined) return { ...answer, ...(await atItsPrice(instance, verb, call, found, context)) };
   if (redelivered)
     return { ...answer, outcome: "in-doubt", detail: "Delivered before; nothing is there yet." };
+  if (call.doubt && isSettling(instance, verb, firstAskedAt, now))
+    return { ...answer, outcome: "in-doubt", detail: "Nothing is there yet; the vendor may still be at it." };
   if (notAfter !== undefined && now !== undefined && now > notAfter)
     return { ...answer, outcome: call.doubt ? "in-doubt" : "unavailable", detail: "Its turn came too late." };
   const request = { ...call.request, reference: call.reference };
   const outcome = outcomeOf(await operation.ask(request as never, context));
   return { ...answer, ...(await atItsPrice(instance, verb, call, outcome, context)) };
+};
+
+/** So soon after the first try "nothing there" teaches nothing: asked again now, a slow vendor would do it twice. */
+const isSettling = (
+  instance: Instance,
+  verb: VendorVerb,
+  firstAskedAt: Date | undefined,
+  now: Date | undefined,
+): boolean => {
+  if (instance.kind !== "hotel" || (verb !== "hold" && verb !== "book")) return false;
+  const settlesMs = instance.port.settlesMs?.[verb];
+  if (settlesMs === undefined || firstAskedAt === undefined || now === undefined) return false;
+  return now.getTime() - firstAskedAt.getTime() < settlesMs;
 };
 
 /** Rooms that have become dearer than the policy allows are not kept. */

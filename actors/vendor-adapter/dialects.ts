@@ -35,6 +35,8 @@ export type Instance = (
 export interface AccountSetting {
   required?: true;
   pattern: RegExp;
+  /** Set: an address, which must be one in all its parts, beyond the pattern. */
+  isUrl?: true;
   /** What it is, for who types it in. */
   description: string;
 }
@@ -44,6 +46,8 @@ export interface Dialect {
   make(name: string, options: VendorOptions): Instance;
   /** A second secret goes with the key; absent: none is taken. */
   apiSecret?: "required";
+  /** Of the second secret, where we sign with it ourselves what strangers get to see. */
+  apiSecretCharactersMin?: number;
   account?: Readonly<Record<string, AccountSetting>>;
   /** How what it sends us is signed and worded; absent: it sends nothing. */
   inbound?: InboundDialect;
@@ -91,6 +95,7 @@ export const dialects: Readonly<Record<string, Dialect>> = {
     kind: "payment",
     make: (name, options) => ({ name, kind: "payment", port: new StripeIssuing(options) }),
     apiSecret: "required",
+    apiSecretCharactersMin: 16,
     account: {
       cardholder: {
         required: true,
@@ -100,6 +105,7 @@ export const dialects: Readonly<Record<string, Dialect>> = {
       revealPage: {
         required: true,
         pattern: /^https:\/\/[^\s#]{1,1000}$/,
+        isUrl: true,
         description: "the https address of the airline's page that shows a card by Issuing Elements",
       },
     },
@@ -129,6 +135,7 @@ export const dialects: Readonly<Record<string, Dialect>> = {
       },
       statusCallback: {
         pattern: /^https?:\/\/[^\s#]{1,1000}$/,
+        isUrl: true,
         description: "where Twilio tells what became of a message: this vendor's webhook address",
       },
     },

@@ -29,10 +29,12 @@ const waitMs = 25_000;
 const claimMs = 15_000;
 const renewMs = 4_000;
 const lookMs = 5_000;
-/** A vendor that has nothing and answers sooner doesn't hold calls: it is asked as if it failed. */
+/** A vendor that is no further and answers sooner doesn't hold calls, whatever it tells: it is asked as if it failed. */
 const shortMs = 500;
 /** What is told of flights that should have left so long ago is told of nobody who is stranded now. */
 const staleMs = 48 * 3_600_000;
+/** No airline sells seats on flights that leave later: such a day is a mistake, and would be kept until it comes. */
+const aheadMs = 400 * 86_400_000;
 
 /**
  * From now on each feed is listened to, here or in another process.
@@ -112,10 +114,13 @@ const listen = async (
       await tell(context, source, poll, page);
       context.faults("after-publish", "flight-feed");
       if (!(await claim.move(page.cursor))) return;
-      const isShort = page.predictions.length === 0 && performance.now() - askedMs < shortMs;
-      failures = isShort && page.cursor === cursor ? failures + 1 : 0;
+      if (page.cursor === cursor && performance.now() - askedMs < shortMs) failures += 1;
+      // No sign of success yet: the cursor that came with the beginning may be forgotten like the one before.
+      else if (cursor === undefined) continue;
+      else failures = 0;
     } else if (isForgotten(page) && cursor !== undefined) {
-      context.log.warn({ detail: page.detail }, "the feed begins anew: its cursor is too old");
+      failures += 1;
+      context.log.warn({ detail: page.detail, failures }, "the feed begins anew: its cursor is too old");
       if (!(await claim.move(undefined))) return;
     } else {
       failures += 1;
@@ -154,8 +159,10 @@ const tell = async (
 ): Promise<void> => {
   if (passedOver > 0) log.warn({ count: passedOver }, "the vendor has told what cannot be read");
   const now = clock.now();
-  const isOwn = ({ flight }: FlightPrediction): boolean =>
-    isFlownBy(tenant, flight.number) && Date.parse(flight.scheduledDeparture) > now.getTime() - staleMs;
+  const isOwn = ({ flight }: FlightPrediction): boolean => {
+    const inMs = Date.parse(flight.scheduledDeparture) - now.getTime();
+    return isFlownBy(tenant, flight.number) && inMs > -staleMs && inMs < aheadMs;
+  };
   await Promise.all(
     predictions.filter(isOwn).map((prediction) => {
       const data: NotePrediction = { ...prediction, vendor: name };

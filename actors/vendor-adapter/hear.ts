@@ -57,12 +57,14 @@ export const hear = async (context: Context, senders: readonly Sender[], command
       "The signature is missing, by another secret, of another body, or more than 300 s old.",
     );
   const log = context.log.child({ vendor, correlationUrn: command.correlationUrn });
-  for (const { tenants, notices, passedOver } of readings(believed, request, now, log)) {
+  for (const { tenants, notices, passedOver, malformed = 0 } of readings(believed, request, now, log)) {
     const told = notices.flatMap((notice) => toldOf(context, vendor, tenants, notice));
     await Promise.all(told.map((one) => tell(context, vendor, command, one)));
     const unknown = notices.filter((notice) => toldFor(tenants, notice).length === 0).length;
-    if (passedOver + unknown > 0)
-      log.info({ tenants, passedOver, unknown }, "told of nothing that is this airline's");
+    if (malformed > 0) log.warn({ tenants, malformed }, "told of what cannot be read: passed over");
+    if (unknown > 0) log.info({ tenants, unknown }, "told of nothing that is this airline's");
+    // Most of a carrier's are: each message has its steps on the way.
+    if (passedOver > 0) log.debug({ tenants, passedOver }, "told of what is nothing to us");
   }
 };
 
@@ -112,7 +114,7 @@ const toldOf = (context: Context, vendor: string, tenants: readonly string[], no
   toldFor(tenants, notice).map((tenant) =>
     notice.kind === "card"
       ? cardTold(vendor, tenant, notice)
-      : messageTold(context.config.sealKey, tenant, notice),
+      : messageTold(context.config.sealKey, vendor, tenant, notice),
   );
 
 /** By the transaction, as what is polled: whichever comes first, it is one command. */
@@ -133,13 +135,17 @@ const recorded = (tenant: string, transaction: CardTransaction): Told => ({
 
 const messageTold = (
   sealKey: Buffer,
+  vendor: string,
   tenant: string,
-  { eventId, reference, what, at, channel, recipient, detail }: MessageNotice,
+  { eventId, reference, messageId, what, at, channel, recipient, detail }: MessageNotice,
 ): Told => {
+  const isNamed = reference !== undefined || messageId !== undefined;
   const data: MessageStatusReport = {
+    vendor,
     ...(reference !== undefined && { reference }),
-    ...(reference === undefined && channel !== undefined && { channel }),
-    ...(reference === undefined && recipient !== undefined && { sealedRecipient: seal(sealKey, recipient) }),
+    ...(reference === undefined && messageId !== undefined && { carrierId: messageId }),
+    ...(!isNamed && channel !== undefined && { channel }),
+    ...(!isNamed && recipient !== undefined && { sealedRecipient: seal(sealKey, recipient) }),
     ...(detail !== undefined && { detail }),
     state: what,
     at,

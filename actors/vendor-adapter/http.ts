@@ -25,6 +25,8 @@ export interface VendorOptions {
   account?: Readonly<Record<string, string>>;
   /** Per call: connecting, sending and reading the whole answer. */
   timeoutMs: number;
+  /** A booking whose answer did not come may still be made for so long ({@link HotelPort.settlesMs}); default: what its dialect says. */
+  bookingSettlesMs?: number;
   /** A larger answer counts as malformed; default 8 MiB. */
   answerBytesMax?: number;
   /** That the vendor allows us, from this process; undefined: as many as there are. */
@@ -44,8 +46,10 @@ export interface VendorCall<Body, Problem> {
   problem: ValidateFunction<Problem>;
   /** Of a 5xx answer by which this vendor says no all the same; absent: none does. */
   finalProblem?: ValidateFunction<Problem>;
-  /** Answers besides 429 and 503 that say: too many calls, nothing was done. */
-  isBusy?: (status: number, headers: Headers) => boolean;
+  /** Answers besides 429 and 503 that say: too many calls, nothing was done. @param text empty: longer than allowed */
+  isBusy?: (status: number, headers: Headers, text: string) => boolean;
+  /** Where this call's answer takes longer than others'. */
+  timeoutMs?: number;
 }
 
 /** A well-formed answer: yes, or the vendor's own no (which the adapter puts into our words). */
@@ -212,7 +216,11 @@ export class VendorHttp {
     };
     try {
       const url = this.#options.baseUrl + call.path;
-      const answer = await fetched(url, request, { ...this.#options, ...(signal && { signal }) });
+      const answer = await fetched(url, request, {
+        ...this.#options,
+        ...(call.timeoutMs !== undefined && { timeoutMs: call.timeoutMs }),
+        ...(signal && { signal }),
+      });
       return judge(answer, call);
     } catch (error) {
       if (!(error instanceof CallFailed)) throw error;
@@ -238,7 +246,7 @@ const judge = <Body, Problem>(
 ): VendorAnswer<Body, Problem> | Refused | Unavailable | Unknown => {
   const unknown = (detail: string): Unknown => ({ outcome: "unknown", detail });
   const waitMs = retryAfterMs(headers);
-  if (status === 429 || (status === 503 && waitMs !== undefined) || isBusy?.(status, headers)) {
+  if (status === 429 || (status === 503 && waitMs !== undefined) || isBusy?.(status, headers, text ?? "")) {
     const wait = waitMs !== undefined && { retryAfterMs: waitMs };
     return { outcome: "unavailable", detail: `the vendor answered ${status}`, ...wait };
   }

@@ -6,6 +6,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { ValidateFunction } from "ajv";
 import type { MessageState } from "../../schemas/message.ts";
 import { Problem } from "../../schemas/problems.ts";
+import type { signatureHeaders } from "../../schemas/vendor-webhook.ts";
 import type { Channel } from "../../schemas/vocabulary.ts";
 import type { CardTransaction } from "../../schemas/wallet.ts";
 
@@ -16,6 +17,13 @@ export interface InboundRequest {
   rawBody: Buffer;
   /** The address as the vendor has called it, absolute, with its query. */
   url: string;
+}
+
+/** What a webhook tells. */
+interface Told {
+  notices: VendorNotice[];
+  passedOver: number;
+  malformed?: number;
 }
 
 /** One thing that a vendor tells, in our words. */
@@ -31,17 +39,19 @@ export interface CardNotice {
   transaction: Omit<CardTransaction, "reference"> & { reference?: string };
 }
 
-/** A message's fate, or what its reader says. One of `reference` and `recipient` is there. */
+/** A message's fate, or what its reader says. One of `reference`, `messageId` and `recipient` is there; the last of a reader's own word alone. */
 export interface MessageNotice {
   kind: "message";
   /** The vendor's own id of what it tells: told twice it is one. */
   eventId: string;
-  /** Ours, under which it was sent; absent: the latest that was sent to the recipient in the channel. */
+  /** Ours, under which it was sent. */
   reference?: string;
+  /** The vendor's own, as it was answered when the message was sent. */
+  messageId?: string;
   what: MessageState;
   /** ISO 8601 UTC, by the vendor's clock. */
   at: string;
-  /** To be there with `recipient`. */
+  /** To be there with `recipient`: it concerns what was last sent there. */
   channel?: Channel;
   /** A number or address in the clear: it goes no further than the process that has read it. */
   recipient?: string;
@@ -50,6 +60,8 @@ export interface MessageNotice {
 }
 
 export interface InboundDialect {
+  /** In lower case. Also in `schemas/vendor-webhook.ts`: what has none of them is no vendor's. */
+  signatureHeader: (typeof signatureHeaders)[number];
   /**
    * Whether it was signed with this secret, in constant time, and, where the scheme has a time, at most {@link skewSecondsMax} s from
    * now. Never throws for what was sent.
@@ -58,10 +70,10 @@ export interface InboundDialect {
   /**
    * Called once it is verified.
    * @param now for what vendors don't date
-   * @returns `passedOver`: how many things it tells that are nothing to us
+   * @returns `passedOver`: how many things it tells that are nothing to us; `malformed`: those of them that cannot be read. Absent: none
    * @throws Problem `validation/malformed` ({@link jsonOf}), `validation/body` ({@link checked})
    */
-  read(request: InboundRequest, now: Date): { notices: VendorNotice[]; passedOver: number };
+  read(request: InboundRequest, now: Date): Told;
 }
 
 /** Seconds by which a signature's time may differ from our clock, in either direction (contract, "Limits"). */

@@ -39,7 +39,11 @@ export interface VendorDocument {
  */
 export const instanceOf = (
   document: VendorDocument,
-  { sealKey, timeoutMs }: { sealKey: Buffer; timeoutMs: number },
+  {
+    sealKey,
+    timeoutMs,
+    bookingSettlesMs,
+  }: { sealKey: Buffer; timeoutMs: number; bookingSettlesMs?: number | undefined },
 ): Instance => {
   const { _id: name, baseUrl, account = {}, reconcileMinutes, callsPerSecond } = document;
   const dialect = dialects[document.dialect];
@@ -50,6 +54,7 @@ export const instanceOf = (
     ...(document.apiSecret !== undefined && { apiSecret: unseal(sealKey, document.apiSecret) }),
     account,
     timeoutMs,
+    ...(bookingSettlesMs !== undefined && { bookingSettlesMs }),
     ...(callsPerSecond !== undefined && { callsPerSecond }),
   });
   return reconcileMinutes === undefined ? instance : { ...instance, reconcileMinutes };
@@ -75,8 +80,8 @@ export const openInstances = async (
   const senders = new Senders(context.config.sealKey);
   const learn = (key: string, document: VendorDocument): void => {
     const [tenant] = key.split(".") as [string];
-    const { sealKey, VENDOR_TIMEOUT_MS: timeoutMs } = context.config;
-    const instance = instanceOf(document, { sealKey, timeoutMs });
+    const { sealKey, VENDOR_TIMEOUT_MS: timeoutMs, VENDOR_SETTLE_MS: bookingSettlesMs } = context.config;
+    const instance = instanceOf(document, { sealKey, timeoutMs, bookingSettlesMs });
     const log = context.log.child({ tenant });
     const { port, shutdown } = behindCircuit<object>(instance.name, instance.port, log);
     circuits.get(key)?.();
@@ -148,15 +153,23 @@ export const listVendors = async (context: ActorContext, tenant: string): Promis
   const found = await context.documents
     .tenant(tenant)
     .collection<VendorDocument>("vendors")
-    .find({}, { projection: { apiKey: 0, apiSecret: 0, webhookSecret: 0, formerWebhookSecret: 0 } })
+    .find({}, { projection: { apiKey: 0, apiSecret: 0, formerWebhookSecret: 0 } })
     .sort({ _id: 1 })
     .toArray();
-  return found.map(({ _id, dialect, baseUrl, changedAt, reconcileMinutes, callsPerSecond }) => ({
-    name: _id,
+  return found.map(vendorView);
+};
+
+/** Without any secret, sealed or not. */
+const vendorView = (document: Omit<VendorDocument, "apiKey">): VendorView => {
+  const { _id: name, dialect, baseUrl, changedAt, reconcileMinutes, callsPerSecond, account } = document;
+  return {
+    name,
     dialect,
     baseUrl,
     changedAt: changedAt.toISOString(),
     ...(reconcileMinutes !== undefined && { reconcileMinutes }),
     ...(callsPerSecond !== undefined && { callsPerSecond }),
-  }));
+    webhooks: document.webhookSecret !== undefined,
+    ...(account !== undefined && { account }),
+  };
 };

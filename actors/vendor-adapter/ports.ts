@@ -2,6 +2,7 @@
 import type { CancellationLadder } from "../../schemas/cancellation.ts";
 import type { FlightPrediction } from "../../schemas/flight.ts";
 import type { Coordinates, HotelOffer, HotelSearch } from "../../schemas/hotel.ts";
+import type { BookingOddity } from "../../schemas/vendor-call.ts";
 import type { Channel, Direction, Money, VehicleType } from "../../schemas/vocabulary.ts";
 import type { CardTransaction } from "../../schemas/wallet.ts";
 
@@ -13,6 +14,10 @@ export interface CallContext {
   again?: number;
   /** Not asked for any more later than this: its sender has gone on. */
   notAfter?: Date;
+  /** An earlier try of a write may have been carried out, or be on its way still. */
+  doubt?: true;
+  /** When its sender began to ask for it; absent: nobody knows. */
+  firstAskedAt?: Date;
   /** Gives the call up sooner than the adapter's own timeout would. */
   signal?: AbortSignal;
 }
@@ -136,6 +141,8 @@ export interface ModifyRequest extends Write {
   /** Local dates at the airport, `YYYY-MM-DD`; check-out exclusive. */
   checkIn: string;
   checkOut: string;
+  /** The most that a room may cost a night, by the policy; the booking's own price is taken whatever it is. Absent: no limit. */
+  nightlyMax?: Money;
 }
 
 export interface BookingCancellation {
@@ -165,11 +172,18 @@ export interface LedgerEntry {
   state: string;
   /** ISO 8601 UTC. */
   changedAt: string;
+  /**
+   * What a person should look into. TWIN: another booking stands under the same reference; STRAY: it stands under a reference that we had
+   * given up; PARTLY_CANCELLED: some of its rooms are cancelled.
+   */
+  oddity?: BookingOddity;
 }
 
 /** In the order of change, oldest first, or newest first where the vendor tells of no changes, but of what there is. `nextCursor`: there is more; without it this is the end for now. */
 export interface LedgerPage {
   entries: LedgerEntry[];
+  /** References of what was asked for and could not be learnt; absent: nothing. */
+  unreadable?: string[];
   nextCursor?: string;
 }
 
@@ -186,9 +200,16 @@ export interface Reconciling {
   reconcile(request: LedgerRequest, context: CallContext): Promise<ReadOutcome<LedgerPage>>;
   /** It lists no changes: what we think stands there is asked after, reference by reference (`standing`). */
   readonly needsStanding?: true;
+  /** From the beginning it lists what was checked out of in the last so many days; absent: all. */
+  readonly listsDays?: number;
 }
 
 export interface HotelPort extends Reconciling {
+  /**
+   * A write whose answer did not come may be carried out, and be seen by a look-up, as late as so many milliseconds after it was asked
+   * for: until then "nothing there" teaches nothing. Absent: it does at once.
+   */
+  readonly settlesMs?: Readonly<Partial<Record<"hold" | "book", number>>>;
   /** Offers with at least one room left for the whole stay; empty: nothing there. */
   search(search: HotelSearch, context: CallContext): Promise<ReadOutcome<{ offers: HotelOffer[] }>>;
   hold(request: HoldRequest, context: CallContext): Promise<WriteOutcome<Hold>>;
@@ -235,6 +256,8 @@ export interface CardTransactionEntry {
 /** In the order in which the vendor has noted them, oldest first; page by page the other way where it lists so. */
 export interface CardTransactionPage {
   entries: CardTransactionEntry[];
+  /** The vendor's ids of what could not be read; absent: nothing. Their times are among the entries. */
+  unreadable?: string[];
   nextCursor?: string;
 }
 

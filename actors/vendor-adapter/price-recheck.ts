@@ -2,9 +2,11 @@
 import { decimalFromMinor } from "../../schemas/currency.ts";
 import { minorIn } from "../../schemas/exchange-rates.ts";
 import type { Money } from "../../schemas/vocabulary.ts";
-import type { CallContext, Hold, HoldRequest, HotelPort, Refused } from "./ports.ts";
+import type { CallContext, Hold, HoldRequest, HotelPort, ModifyRequest, Refused } from "./ports.ts";
 
 type Asked = Pick<HoldRequest, "offer" | "rooms" | "checkIn" | "checkOut" | "nightlyMax">;
+
+type ChangeAsked = Pick<ModifyRequest, "checkIn" | "checkOut" | "nightlyMax"> & { rooms?: number };
 
 const dayMs = 86_400_000;
 
@@ -30,6 +32,31 @@ export const priceRefusal = (asked: Asked, total: Money): Refused | undefined =>
   const now = money({ amountMinor: nightlyMinor, currency: total.currency });
   const before = money({ amountMinor: offer.nightlyRateMinor, currency: offer.currency });
   return refused(`A night is ${now} now, and was ${before}; the policy allows ${money(nightlyMax)}.`);
+};
+
+/**
+ * Other dates for a booking that stands are taken at a night's price that is the booking's own, or lower, or within the policy's limit. Undefined:
+ * so it is. A price that the vendor's answer doesn't tell, or tells in another currency than before, is none to take.
+ * @param before of as many rooms as `after`
+ */
+export const changeRefusal = (
+  { checkIn, checkOut, nightlyMax, rooms = 1 }: ChangeAsked,
+  {
+    before,
+    nightsBefore,
+    after,
+  }: { before: Money | undefined; nightsBefore: number; after: Money | undefined },
+): Refused | undefined => {
+  if (nightlyMax === undefined) return undefined;
+  const refused = (detail: string): Refused => ({ outcome: "refused", code: "PRICE_CHANGED", detail });
+  if (after === undefined || before?.currency !== after.currency)
+    return refused("What the other dates cost is not told, or in another currency.");
+  const nightlyMinor = Math.floor(after.amountMinor / ((Date.parse(checkOut) - Date.parse(checkIn)) / dayMs));
+  const isOwn = nightlyMinor <= Math.ceil(before.amountMinor / nightsBefore);
+  const { amountMinor, currency } = nightlyMax;
+  if (isOwn || (currency === after.currency && nightlyMinor <= amountMinor * rooms)) return undefined;
+  const now = money({ amountMinor: nightlyMinor, currency: after.currency });
+  return refused(`A night of the other dates is ${now}; the policy allows ${money(nightlyMax)} a room.`);
 };
 
 /**

@@ -61,6 +61,10 @@ export const checkedVendor = (put: PutVendor) => {
     const rule = `The dialect ${put.dialect} ${known.apiSecret ? "needs a secret beside the key" : "has a key alone, and no secret"}.`;
     throw wrong("/apiSecret", known.apiSecret ? "missing" : "not used by this dialect", rule);
   }
+  if (apiSecret !== undefined && apiSecret.length < (known.apiSecretCharactersMin ?? 1)) {
+    const rule = "Whoever guesses the secret can sign in the airline's name.";
+    throw wrong("/apiSecret", `shorter than ${known.apiSecretCharactersMin} characters`, rule);
+  }
   if (webhookSecret !== undefined && known.inbound === undefined) {
     const rule = `A vendor of the dialect ${put.dialect} sends no webhooks.`;
     throw wrong("/webhookSecret", "not used by this dialect", rule);
@@ -108,7 +112,8 @@ const checkedAccount = (
       const rule = `An account of the dialect ${dialect} has ${names.length > 0 ? names.join(", ") : "no settings"}.`;
       throw wrong(`/account/${name}`, "not a setting of this dialect", rule);
     }
-    if (typeof value !== "string" || !setting.pattern.test(value)) {
+    const isOfForm = typeof value === "string" && setting.pattern.test(value);
+    if (!isOfForm || (setting.isUrl && !URL.canParse(value))) {
       throw wrong(`/account/${name}`, "not of its form", `${name}: ${setting.description}.`);
     }
   }

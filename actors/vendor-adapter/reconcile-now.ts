@@ -40,8 +40,18 @@ const reconciledWith = async (
     const difference = differenceOf(report, before, await onRecord(context, command, report));
     if (difference !== undefined) differences.push(difference);
   };
-  const end = await poll(context, source, { signal, intervalMs: 0, following, tell });
-  return { vendor: source.name, ...end, told, differences };
+  try {
+    const end = await poll(context, source, {
+      ...{ signal, tellUntil: signal, intervalMs: 0 },
+      ...{ following, tell },
+    });
+    return { vendor: source.name, ...end, told, differences };
+  } catch (error) {
+    // What differed is on record by now: whoever waits has to hear of it. The rest goes on from where it stood.
+    context.log.warn({ tenant: source.tenant, vendor: source.name, err: error }, "reconciliation broken off");
+    const detail = error instanceof Error ? error.message : String(error);
+    return { vendor: source.name, outcome: "unavailable", detail, told, differences };
+  }
 };
 
 /** A command that cannot be carried out now stands on the stream, under the same id, as it would have otherwise. */
@@ -76,6 +86,8 @@ const differenceOf = (
     const { at } = data as StayReport;
     return { reference, subCaseUrn, ...(before.room && { from: before.room }), to: after.room, at };
   }
+  // A person's item tells of it.
+  if (name === "sub-case.note-oddity") return undefined;
   const { eventId, kind, amount } = data as CardTransaction;
   const isNew = after.cardUses?.includes(eventId) && !before.cardUses?.includes(eventId);
   return isNew ? { reference, subCaseUrn, to: kind, amount, at: changedAt } : undefined;

@@ -6,7 +6,12 @@
 import type { Command } from "../../schemas/command.ts";
 import type { ReconciledVendor } from "../../schemas/reconciliation.ts";
 import { urn } from "../../schemas/urn.ts";
-import { type StandingBookings, type StayReport, subCaseOf } from "../../schemas/vendor-call.ts";
+import {
+  type OddBooking,
+  type StandingBookings,
+  type StayReport,
+  subCaseOf,
+} from "../../schemas/vendor-call.ts";
 import { causedId, freshUuid, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
@@ -28,6 +33,8 @@ export interface ReportPage {
   /** Of every change, also those that nobody has to know of: the position goes by them. */
   entries: readonly { changedAt: string }[];
   reports: readonly Report[];
+  /** The vendor's ids of what could not be read; absent: nothing. */
+  unreadable?: readonly string[];
   nextCursor?: string;
 }
 
@@ -36,6 +43,8 @@ export interface Source {
   tenant: string;
   name: string;
   ask: (request: LedgerRequest, context: AskContext) => Promise<ReadOutcome<ReportPage>>;
+  /** Its pages are our own list: a round that fails begins anew, so that no page keeps those before it from being asked for again. */
+  beginsAnew?: true | undefined;
   intervalMs: number;
 }
 
@@ -53,18 +62,32 @@ const stayReport = ({ kind, id: bookingId, reference, state, changedAt }: Ledger
   return [{ reference, cause: [bookingId, state], name: "sub-case.record-stay", data, changedAt }];
 };
 
-/** What a hotel vendor tells of stays. */
+/** What the group may not know that it has. What is cancelled already is nothing to look into. */
+const oddityReport = (vendor: string, entry: LedgerEntry): Report[] => {
+  const { kind, id: bookingId, reference, state, oddity, changedAt } = entry;
+  if (kind !== "booking" || oddity === undefined || state === "CANCELLED") return [];
+  const data: OddBooking = { vendor, reference, bookingId, oddity };
+  return [{ reference, cause: [bookingId, oddity], name: "sub-case.note-oddity", data, changedAt }];
+};
+
+/** What a hotel vendor tells of stays. @param vendor the instance's name */
 export const staysOf =
-  (port: Pick<HotelPort, "reconcile">, standing?: StandingPage): Source["ask"] =>
+  (port: Pick<HotelPort, "reconcile">, standing?: StandingPage, vendor = ""): Source["ask"] =>
   async (request, context) => {
     const known = await standing?.(request.cursor);
     const page = await port.reconcile(
-      known === undefined ? request : { standing: known.references },
+      known === undefined ? request : { standing: [...known.references, ...(known.givenUp ?? [])] },
       context,
     );
     if (page.outcome !== "done") return page;
     const next = known?.next === undefined ? {} : { nextCursor: known.next };
-    return { ...page, ...next, reports: page.entries.flatMap(stayReport) };
+    const givenUp = new Set(known?.givenUp);
+    const reports = page.entries.flatMap((entry) =>
+      givenUp.has(entry.reference)
+        ? oddityReport(vendor, { ...entry, oddity: "STRAY" })
+        : [...stayReport(entry), ...oddityReport(vendor, entry)],
+    );
+    return { ...page, ...next, reports };
   };
 
 /** A page of what stands with a vendor that lists no changes itself. */
@@ -91,6 +114,8 @@ interface Polling {
   /** 0: it is due, whenever it was asked last. */
   intervalMs: number;
   following: { correlationUrn: string; traceparent: string };
+  /** Nothing is told afterwards. Absent: of what has come all is. */
+  tellUntil?: AbortSignal;
   /** Whoever has to know of it does when it returns, or surely will. */
   tell(report: Report, command: Command): Promise<void>;
 }
@@ -158,11 +183,20 @@ export const poll = async (context: PollContext, source: Source, polling: Pollin
       if (!signal.aborted)
         log.warn({ outcome: page.outcome, detail }, "the vendor could not be reconciled with");
       // One that it refuses it has forgotten, or never gave.
-      await position.release({ forgetCursor: page.outcome !== "unavailable" });
+      await position.release({ forgetCursor: page.outcome !== "unavailable" || source.beginsAnew === true });
       if (signal.aborted) return { outcome: "unfinished" };
       return { outcome: page.outcome === "done" ? "unavailable" : page.outcome, detail };
     }
+    if (page.unreadable !== undefined) {
+      const [first] = page.unreadable;
+      log.warn({ count: page.unreadable.length, first }, "what the vendor tells cannot be read: passed over");
+    }
     const told = await tell(context, source, polling, position, page.reports);
+    // What is left of the page comes again with all of it, under the same ids.
+    if (told === undefined) {
+      await position.release({ forgetCursor: false });
+      return { outcome: "unfinished" };
+    }
     if (!(await position.move(page, told))) {
       log.warn("another process has taken this reconciliation over");
       return { outcome: "under-way" };
@@ -176,18 +210,19 @@ export const poll = async (context: PollContext, source: Source, polling: Pollin
 /** What begins so is under a reference of this airline's. */
 export const ownReferences = (tenant: string): RegExp => new RegExp(`^${tenant}-[0-9A-HJKMNP-TV-Z]{26}\\.`);
 
-/** Sends what the groups have to know of; one and all confirmed when it returns. */
+/** Sends what the groups have to know of; one and all confirmed when it returns. Undefined: broken off. */
 const tell = async (
   { clock, log }: PollContext,
   { tenant, name }: Source,
-  { following, tell: tellOne }: Polling,
+  { following, tellUntil, tell: tellOne }: Polling,
   position: Position,
   reports: readonly Report[],
-): Promise<{ id: string; at: Date }[]> => {
+): Promise<{ id: string; at: Date }[] | undefined> => {
   const own = ownReferences(tenant);
   const told: { id: string; at: Date }[] = [];
   const foreign: string[] = [];
   for (const report of reports) {
+    if (tellUntil?.aborted) return undefined;
     const { reference, cause, name: verb, data, changedAt } = report;
     if (!own.test(reference)) {
       foreign.push(cause[0] ?? "");

@@ -113,8 +113,9 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
       minutes === undefined ? context.config.RECONCILE_INTERVAL_MS : minutes * 60_000;
     return context.tenants.all().flatMap(({ code: tenant }) => [
       ...instances.byKind(tenant, "hotel").map(({ name, port, reconcileMinutes }) => {
-        const ask = staysOf(port, port.needsStanding && standingWith(tenant, name));
-        return { tenant, name, ask, intervalMs: every(reconcileMinutes) };
+        const ask = staysOf(port, port.needsStanding && standingWith(tenant, name), name);
+        const beginsAnew = port.needsStanding;
+        return { tenant, name, ask, intervalMs: every(reconcileMinutes), beginsAnew };
       }),
       ...instances.byKind(tenant, "payment").map(({ name, port, reconcileMinutes }) => {
         return { tenant, name, ask: cardUsesOf(port), intervalMs: every(reconcileMinutes) };

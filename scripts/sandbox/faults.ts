@@ -6,7 +6,8 @@ import { type Draw, drawFor } from "./seeded.ts";
 /**
  * `refuse`: the vendor's own permanent no. `unavailable`: 503 with Retry-After, nothing done. `error`: 500, nothing
  * done. `error-after`: 500, but the work was done. `timeout`: the work is done, the answer comes after `lateMs` or
- * never. `lost-answer`: the work is done, the connection drops. `malformed`: the work is done, the body is broken. Of hotels alone
+ * never. `lost-answer`: the work is done, the connection drops. `late-work`: the work is done after `lateWorkMs`, whether anybody still
+ * waits or not, and the connection drops. `malformed`: the work is done, the body is broken. Of hotels alone
  * `price-change`: the rooms are to be had, at `factor` times the rate that was told; `oversell`: the booking is confirmed, and
  * `oversellAfterMs` later the hotel has no room for it and cancels it.
  */
@@ -17,6 +18,7 @@ export const faultKinds = [
   "error-after",
   "timeout",
   "lost-answer",
+  "late-work",
   "malformed",
   "price-change",
   "oversell",
@@ -57,6 +59,8 @@ export const SettingsChange = Type.Partial(
     errorRate: Type.Number({ minimum: 0, maximum: 1, description: "Half of them after the work." }),
     timeoutRate: Rate,
     lostAnswerRate: Rate,
+    lateWorkRate: Rate,
+    lateWorkMs: Type.Integer({ minimum: 0, maximum: 600_000, description: "Of a `late-work`." }),
     malformedRate: Rate,
     priceChangeRate: Rate,
     priceFactor: Type.Number({ exclusiveMinimum: 0, description: "Of a `price-change` that names none." }),
@@ -99,6 +103,8 @@ export const quietSettings = (seed: string, latencyMs: number): Settings => ({
   errorRate: 0,
   timeoutRate: 0,
   lostAnswerRate: 0,
+  lateWorkRate: 0,
+  lateWorkMs: 2_000,
   malformedRate: 0,
   priceChangeRate: 0,
   priceFactor: 1.25,
@@ -162,6 +168,7 @@ const drawnFault = (settings: Settings, draw: Draw): FaultKind | undefined => {
     [settings.errorRate / 2, "error-after"],
     [settings.timeoutRate, "timeout"],
     [settings.lostAnswerRate, "lost-answer"],
+    [settings.lateWorkRate, "late-work"],
     [settings.malformedRate, "malformed"],
     [settings.priceChangeRate, "price-change"],
     [settings.oversellRate, "oversell"],

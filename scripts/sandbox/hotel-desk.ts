@@ -272,8 +272,8 @@ export class HotelDesk {
     return vacancy!.roomsLeft >= hold.details.rooms && vacancy!.accessibleLeft >= hold.details.accessible;
   }
 
-  /** Sets other dates, at the booking's own rate. Its own nights are free for it; those that come on top must be free. */
-  modify(bookingId: string, stay: Stay, nowMs: number): DeskAnswer {
+  /** Sets other dates, at the booking's own rate. Its own nights are free for it; those that come on top must be free. @param isSimulated nothing is changed */
+  modify(bookingId: string, stay: Stay, nowMs: number, isSimulated = false): DeskAnswer {
     this.settle(nowMs);
     const booking = this.#ledger.entry("booking", bookingId) as Sale | undefined;
     const found = booking && this.#find(booking.details.rateKey);
@@ -300,6 +300,7 @@ export class HotelDesk {
         ladder: ladderOf(stay, nightlyRateMinor * rooms, freeCancellationUntil !== null),
       },
     };
+    if (isSimulated) return { sale: modified };
     this.#ledger.put(modified);
     this.#ledger.releaseNights("booking", bookingId);
     this.#ledger.takeNights(modified, this.#nightUse(modified.details), null);

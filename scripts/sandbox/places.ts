@@ -13,6 +13,7 @@ const airports = (): Airport[] => {
   return known;
 };
 
+const placesMax = 1_000;
 const nearest = new Map<string, Airport>();
 
 /** The nearest one, however far. */
@@ -22,5 +23,7 @@ export const airportNear = (place: Coordinates): Airport => {
     nearest.get(key) ??
     airports().reduce((best, one) => (distanceKm(place, one) < distanceKm(place, best) ? one : best));
   nearest.set(key, found);
+  const [oldest] = nearest.keys();
+  if (nearest.size > placesMax && oldest !== undefined) nearest.delete(oldest);
   return found;
 };

@@ -217,6 +217,8 @@ export class VendorServer implements SandboxPart {
     const isShock = possible === "price-change" || possible === "oversell";
     const fault = isShock && route.shock !== possible ? undefined : possible;
     await delay(latencyMs, undefined, { signal: this.#stopping.signal });
+    if (fault === "late-work")
+      await delay(this.#settings.lateWorkMs, undefined, { signal: this.#stopping.signal });
     const undone = { unavailable: "unavailable", error: "failed" } as const;
     if (route.hold !== undefined && (fault === undefined || fault === "malformed")) {
       const gone = new AbortController();
@@ -229,7 +231,10 @@ export class VendorServer implements SandboxPart {
       fault === "unavailable" || (fault === "error" && !isKeptFailure)
         ? { answer: dialect.problem(undone[fault], "Nothing was done."), repeated: false }
         : this.#answer(route, { ...call, ...shockOf(fault, factor) }, fingerprint, fault);
-    const lost = fault === "lost-answer" || (fault === "timeout" && this.#settings.lateMs === null);
+    const lost =
+      fault === "lost-answer" ||
+      fault === "late-work" ||
+      (fault === "timeout" && this.#settings.lateMs === null);
     this.#ledger.closeRequest(opened.request, {
       fault: fault ?? null,
       status: lost ? null : answer.status,
@@ -287,6 +292,7 @@ export class VendorServer implements SandboxPart {
     const { dialect } = this.#definition;
     switch (fault) {
       case "lost-answer":
+      case "late-work":
         response.destroy();
         return;
       case "malformed": {

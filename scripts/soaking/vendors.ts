@@ -32,6 +32,7 @@ const everyFault = [
 ];
 const impatient = {
   VENDOR_TIMEOUT_MS: "800",
+  VENDOR_SETTLE_MS: "1500",
   STEP_DEADLINE_MS: "3000",
   SWEEP_INTERVAL_MS: "1000",
   HOTEL_SEARCH_MS: "1500",

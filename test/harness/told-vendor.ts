@@ -21,6 +21,8 @@ export interface Said {
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
+  /** In place of the rest: by what is asked. */
+  answer?: (url: string) => Said;
 }
 
 /** Answers by the longest beginning of `METHOD /path` that there is a word for. */
@@ -34,11 +36,8 @@ export const toldVendor = async (t: Test, clock: { now(): Date } = { now: () => 
       const at = `${request.method} ${request.url}`;
       asked.push({ at, headers: request.headers, body: Buffer.concat(chunks).toString() });
       const known = Object.keys(says).filter((begin) => at.startsWith(begin));
-      const {
-        status = 200,
-        headers = {},
-        body,
-      } = says[known.sort((a, b) => b.length - a.length)[0] ?? ""] ?? {};
+      const said = says[known.sort((a, b) => b.length - a.length)[0] ?? ""] ?? {};
+      const { status = 200, headers = {}, body } = said.answer?.(request.url ?? "/") ?? said;
       response.writeHead(status, headers).end(body === undefined ? undefined : JSON.stringify(body));
     });
   }).listen(0, "127.0.0.1");

@@ -3,7 +3,13 @@
 import type { Document } from "mongodb";
 import t from "tap";
 import { identityActor } from "../../actors/identity/service.ts";
-import { standingBookings, standingFilter, standingIndex } from "../../actors/sub-case/standing-bookings.ts";
+import {
+  givenUpFilter,
+  givenUpIndex,
+  standingBookings,
+  standingFilter,
+  standingIndex,
+} from "../../actors/sub-case/standing-bookings.ts";
 import { StayHub } from "../../actors/vendor-adapter/adapters/stayhub.ts";
 import type { HotelPort, LedgerEntry, LedgerRequest } from "../../actors/vendor-adapter/ports.ts";
 import { type Source, startReconciling, staysOf } from "../../actors/vendor-adapter/reconcile.ts";
@@ -70,6 +76,27 @@ t.test("which bookings a vendor that lists no changes is asked after", async (t)
   const plan = await groups.find(standingFilter("rapid", today)).explain("executionStats");
   t.match(JSON.stringify(plan), /"indexName":"staying"/);
   t.equal(plan.executionStats.totalDocsExamined, 5, "what is over is not looked at");
+
+  const { key: givenUpKey, ...givenUpOptions } = givenUpIndex;
+  await groups.createIndex(givenUpKey, givenUpOptions);
+  const attempt = (n: number, vendor = "rapid") => ({ vendor, reference: room(n) });
+  await groups.insertMany([
+    group(9, 1, { vendor: "stayhub" }),
+    { ...group(10, 1), givenUp: [attempt(20), attempt(21, "stayhub")], givenUpAt: ["rapid", "stayhub"] },
+    { ...group(11, -2), givenUp: [attempt(22)], givenUpAt: ["rapid"] },
+    { ...group(12, 1, { vendor: "stayhub" }), givenUp: [attempt(23), attempt(24)], givenUpAt: ["rapid"] },
+  ]);
+  t.strictSame(await ask(query({ vendor: "rapid" })), {
+    references: [room(1), room(10), room(2), room(5)],
+    givenUp: [room(20), room(23), room(24)],
+  });
+  t.strictSame(await ask(query({ vendor: "rapid", after: `~${groupId(10)}` })), {
+    references: [],
+    givenUp: [room(23), room(24)],
+  });
+  const found = await groups.find(givenUpFilter("rapid", today)).explain("executionStats");
+  t.match(JSON.stringify(found), /"indexName":"givenUp"/);
+  t.equal(found.executionStats.totalDocsExamined, 2);
 });
 
 t.test("what happens at the desks reaches each airline's own groups", async (t) => {

@@ -14,6 +14,7 @@ const isEvent = validatorOf(
 const isTransaction = validatorOf(TransactionAnswer);
 
 export const cardworksInbound: InboundDialect = {
+  signatureHeader: "x-vendor-signature",
   verify: vendorSignature,
   read: (request) => {
     const { type, data } = checked(jsonOf(request), isEvent);

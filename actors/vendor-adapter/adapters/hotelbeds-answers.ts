@@ -92,6 +92,8 @@ const Listed = Type.Object({
 });
 export type Listed = Static<typeof Listed>;
 const BookedRoom = Type.Object({
+  /** As the booking's; absent in some answers. */
+  status: Type.Optional(Type.String()),
   rates: Type.Array(Type.Object({ cancellationPolicies: Type.Optional(Policies) })),
 });
 const BookingAnswer = Type.Object({
@@ -217,12 +219,27 @@ const ladderOf = (
 };
 
 /** What tells a rate from all others whatever its key, which no two answers share ("Best practices": keys are not to be read). */
-export const offerIdOf = (
+const offerIdOf = (
   hotelCode: number,
   roomCode: string,
   { boardCode, rateClass = "" }: Rate,
   adults: number,
 ): string => [hotelCode, roomCode, boardCode, rateClass, adults].join("/");
+
+/** The offer's own rate, for so many rooms. Undefined: not to be had any more. */
+export const cheapestAlike = (
+  hotels: readonly Hotel[],
+  offer: Pick<HotelOffer, "providerOfferId">,
+  { rooms, adults }: { rooms: number; adults: number },
+): Rate | undefined =>
+  hotels
+    .flatMap(({ code, rooms: kinds }) =>
+      kinds.flatMap((room) =>
+        room.rates.filter((rate) => offerIdOf(code, room.code, rate, adults) === offer.providerOfferId),
+      ),
+    )
+    .filter((rate) => rate.rooms === rooms && rate.adults === adults && rate.paymentType === "AT_WEB")
+    .sort((a, b) => Number(a.net) - Number(b.net))[0];
 
 /**
  * Only what is paid by the airline's account (AT_WEB) is offered: a hotel that wants a card number gets none from us. How many rooms
@@ -297,6 +314,12 @@ export const cancellationOf = (answer: BookingAnswer, knownAt: Date): BookingCan
     ? { cancelledAt: knownAt.toISOString(), fee }
     : undefined;
 };
+
+/** No room that counts on it yet: the booking, or a room of it, waits for the hotel's word. */
+export const isPending = ({ status, hotel }: BookingAnswer): boolean =>
+  status === "PRECONFIRMED" ||
+  (status === "CONFIRMED" &&
+    hotel.rooms.some((room) => room.status !== undefined && !/^(CONFIRMED|CANCELLED)$/.test(room.status)));
 
 /** Whether guests have come is not told: what is not cancelled is booked. */
 export const stateOf = (answer: BookingAnswer, knownAt: Date): HotelState | undefined => {

@@ -39,6 +39,10 @@ export const readHold = (holdId: string): RateHeld | undefined => {
   }
 };
 
+/** "Booking": names of at most fifty characters. */
+const nameMax = 50;
+export const nameOf = (name: string): string => name.slice(0, nameMax).trim();
+
 interface Pax {
   roomId: number;
   type: "AD";
@@ -62,7 +66,7 @@ export const paxesOf = (
     return {
       roomId,
       type: "AD",
-      ...(guest !== undefined && { name: guest.givenName, surname: guest.familyName }),
+      ...(guest !== undefined && { name: nameOf(guest.givenName), surname: nameOf(guest.familyName) }),
     };
   });
 };

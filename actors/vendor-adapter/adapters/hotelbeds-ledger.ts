@@ -12,8 +12,10 @@ export interface Place {
 }
 
 const dayMs = 86_400_000;
-/** How far back bookings are listed: a stay of ours is long over by then. */
-const daysListed = 30;
+/** How long after its check-out a booking is surely listed. */
+export const listsDays = 30;
+/** Bookings are listed by the day of making, which is at most so long before a check-out of ours. */
+const daysListed = listsDays + 30;
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 const daysFrom = (at: Date, days: number): Date => new Date(at.getTime() + days * dayMs);
@@ -54,3 +56,26 @@ export const entryOf = (booking: Listed, now: Date): LedgerEntry[] => {
     },
   ];
 };
+
+/** Two that stand under one `clientReference`, which Hotelbeds takes as often as it is given: one was made that we took for lost. */
+export class Twins {
+  /** Of the walk through the list that is under way. */
+  readonly #standing = new Map<string, Listed>();
+
+  /** The list is read from its beginning. */
+  begin(): void {
+    this.#standing.clear();
+  }
+
+  /** Both, once the second is listed: which of them the group has its record tells. */
+  of(booking: Listed, now: Date): LedgerEntry[] {
+    const { clientReference, status, reference } = booking;
+    if (clientReference === undefined || status !== "CONFIRMED") return [];
+    const other = this.#standing.get(clientReference);
+    this.#standing.set(clientReference, booking);
+    if (other === undefined || other.reference === reference) return [];
+    return [other, booking].flatMap((one) =>
+      entryOf(one, now).map((entry): LedgerEntry => ({ ...entry, oddity: "TWIN" })),
+    );
+  }
+}

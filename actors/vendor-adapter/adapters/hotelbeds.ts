@@ -31,19 +31,21 @@ import type {
   Unavailable,
   WriteOutcome,
 } from "../ports.ts";
+import { changeRefusal } from "../price-recheck.ts";
 import {
   bookingOf,
   cancellationOf,
+  cheapestAlike,
   type Hotel,
   isAvailability,
   isBooking,
   isCheckedRate,
   isList,
+  isPending,
   isProblem,
   isProductError,
   type Listed,
   moneyOf,
-  offerIdOf,
   offersOf,
   type Problem,
   type Rate,
@@ -52,8 +54,16 @@ import {
   stateOf,
 } from "./hotelbeds-answers.ts";
 import { HotelbedsContent } from "./hotelbeds-content.ts";
-import { type CheckedRate, paxesOf, readHold, writeHold } from "./hotelbeds-hold.ts";
-import { type BookingFilter, entryOf, firstPlace, readPlace, writePlace } from "./hotelbeds-ledger.ts";
+import { type CheckedRate, nameOf, paxesOf, readHold, writeHold } from "./hotelbeds-hold.ts";
+import {
+  type BookingFilter,
+  entryOf,
+  firstPlace,
+  listsDays,
+  readPlace,
+  Twins,
+  writePlace,
+} from "./hotelbeds-ledger.ts";
 import { largestRooms, occupanciesAsked } from "./largest-rooms.ts";
 import { shortReference } from "./short-reference.ts";
 
@@ -62,6 +72,7 @@ interface Clock {
 }
 
 const impossible = "the vendor's answer has an impossible amount";
+const pending = "the vendor has not confirmed it yet";
 /** What the documentation leaves open; keys outlive it by far. */
 const holdMs = 10 * 60_000;
 const dayMs = 86_400_000;
@@ -72,19 +83,35 @@ const nightsOf = ({ checkIn, checkOut }: { checkIn: string; checkOut: string }):
 const isStay = (stay: { checkIn: string; checkOut: string }): boolean => nightsOf(stay) >= 1;
 const refused = (code: Refused["code"], detail: string): Refused => ({ outcome: "refused", code, detail });
 
-/** Throttled ("API errors"): nothing was done, and later it may work. */
-const isBusy = (status: number, headers: Headers): boolean =>
-  status === 403 && /OVER_(QPS|RATE)/.test(headers.get("x-mashery-error-code") ?? "");
+/** Throttled ("API errors"), by a header or by words alone: nothing was done, and later it may work. */
+const isBusy = (status: number, headers: Headers, text: string): boolean =>
+  status === 403 &&
+  (/OVER_(QPS|RATE)/.test(headers.get("x-mashery-error-code") ?? "") || /over (qps|rate)|quota/i.test(text));
+
+/** "Booking": wait for a confirmation for 60 seconds at the least; a booking that is late is made until then, and listed a little later. */
+const settlesMs = 90_000;
+/** Of that, how long the answer is waited for. */
+const shareWaited = 65 / 90;
+/** Bookings whose last try is remembered. */
+const triesMax = 5_000;
+
+/** Whole answers are larger than we read: so many hotels, kinds of rooms and rates are more than any night needs. */
+const searchFilter = { maxHotels: 400, maxRooms: 6, maxRatesPerRoom: 2, paymentType: "AT_WEB" };
 
 /** `clientReference` takes twenty characters: ours, shortened, the same each time. A booking is found by it, and carries the whole one in its remark. */
 const clientReferenceOf = (reference: string): string => shortReference(reference, 20);
 
 export class Hotelbeds implements HotelPort {
+  readonly listsDays = listsDays;
   readonly #vendor: string;
   readonly #http: VendorHttp;
   readonly #options: VendorOptions;
   readonly #clock: Clock;
   readonly #content: HotelbedsContent;
+  readonly settlesMs: { book: number };
+  /** When a booking was asked for that nobody has an answer to, by reference; the oldest is forgotten first. */
+  readonly #triedMs = new Map<string, number>();
+  readonly #twins = new Twins();
   /** Bookings on their way from this process: asked for twice at once, one is made. */
   readonly #underWay = new Map<string, Promise<WriteOutcome<Booking>>>();
 
@@ -94,6 +121,7 @@ export class Hotelbeds implements HotelPort {
     this.#http = new VendorHttp(options);
     this.#options = options;
     this.#clock = clock;
+    this.settlesMs = { book: options.bookingSettlesMs ?? settlesMs };
     this.#content = new HotelbedsContent(this.#http, clock, () => this.#signed());
   }
 
@@ -111,7 +139,7 @@ export class Hotelbeds implements HotelPort {
     const geolocation = { latitude, longitude, radius: search.radiusKm, unit: "km" };
     const found = await Promise.all(
       occupanciesAsked.map((adults) =>
-        this.#availability({ ...search, rooms: 1, adults }, { geolocation }, context),
+        this.#availability({ ...search, rooms: 1, adults }, { geolocation, filter: searchFilter }, context),
       ),
     );
     const failed = found.find((one) => one.outcome !== "done");
@@ -198,22 +226,33 @@ export class Hotelbeds implements HotelPort {
         ? found
         : refused("HOLD_EXPIRED", "It was booked and cancelled before.");
     if (found.outcome !== "none") return found;
+    const nowMs = this.#clock.now().getTime();
+    // It takes a reference twice: what was sent a moment ago may be made yet.
+    if (nowMs - (this.#triedMs.get(reference) ?? -Infinity) < this.settlesMs.book)
+      return { outcome: "in-doubt", detail: "Booked a moment ago; not listed yet." };
     const { rateKey, rooms, adults, needs } = checked;
     const paxes = paxesOf([leadGuest, ...guests], { rooms, adults });
     const body = {
-      holder: { name: leadGuest.givenName, surname: leadGuest.familyName },
+      holder: { name: nameOf(leadGuest.givenName), surname: nameOf(leadGuest.familyName) },
       rooms: [{ rateKey, paxes }],
       clientReference: clientReferenceOf(reference),
       remark: remarkOf(reference, needs),
     };
-    const call = { method: "POST", path: "/hotel-api/1.0/bookings", body } as const;
-    return this.#written(call, reference, context, this.#booking);
+    const timeoutMs = Math.max(this.#options.timeoutMs, Math.round(this.settlesMs.book * shareWaited));
+    const call = { method: "POST", path: "/hotel-api/1.0/bookings", body, timeoutMs } as const;
+    this.#triedMs.delete(reference);
+    this.#triedMs.set(reference, nowMs);
+    const [oldest] = this.#triedMs.keys();
+    if (this.#triedMs.size > triesMax && oldest !== undefined) this.#triedMs.delete(oldest);
+    const end = await this.#written(call, reference, context, this.#booking);
+    if (end.outcome !== "in-doubt") this.#triedMs.delete(reference);
+    return end;
   }
 
   readonly #booking = (answer: BookingEnd): Booking | undefined => bookingOf(answer, this.#clock.now());
 
   async #written<Result>(
-    call: { method: "POST" | "PUT" | "DELETE"; path: string; body?: unknown },
+    call: { method: "POST" | "PUT" | "DELETE"; path: string; body?: unknown; timeoutMs?: number },
     reference: string,
     context: CallContext,
     read: (answer: BookingEnd) => Result | undefined,
@@ -223,6 +262,7 @@ export class Hotelbeds implements HotelPort {
     if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     if (end.outcome !== "success") return end;
     const result = read(end.body.booking);
+    if (isPending(end.body.booking)) return { outcome: "in-doubt", detail: pending };
     return result === undefined
       ? { outcome: "in-doubt", detail: impossible }
       : ({ outcome: "done", ...result } as Done<Result>);
@@ -240,8 +280,25 @@ export class Hotelbeds implements HotelPort {
     const known = stands ? this.#booking(booking) : undefined;
     if (known !== undefined) return { outcome: "done", ...known };
     const changed = { ...booking, hotel: { ...booking.hotel, checkIn, checkOut } };
+    const call = { method: "PUT", path: pathOf(bookingId) } as const;
+    if (request.nightlyMax !== undefined) {
+      const body = { mode: "SIMULATION", booking: changed };
+      const answered = { success: isBooking, finalProblem: isProductError, ...this.#signed() };
+      const end = await this.#http.read({ ...call, body, ...answered }, context);
+      if (end.outcome === "problem") return refusedBy(end.body, end.sent);
+      if (end.outcome !== "success") return end;
+      const refusal = changeRefusal(
+        { ...request, rooms: booking.hotel.rooms.length },
+        {
+          before: moneyOf(booking.totalNet, booking.currency),
+          nightsBefore: nightsOf(booking.hotel),
+          after: moneyOf(end.body.booking.totalNet, end.body.booking.currency),
+        },
+      );
+      if (refusal !== undefined) return refusal;
+    }
     const body = { mode: "UPDATE", booking: changed };
-    return this.#written({ method: "PUT", path: pathOf(bookingId), body }, reference, context, this.#booking);
+    return this.#written({ ...call, body }, reference, context, this.#booking);
   }
 
   async cancel(
@@ -281,6 +338,7 @@ export class Hotelbeds implements HotelPort {
     if (booking === undefined) return { outcome: "none" };
     const found = await this.#detail(booking.reference, context);
     if (found.outcome !== "done") return found;
+    if (isPending(found.booking)) return { outcome: "unavailable", detail: pending };
     const state = stateOf(found.booking, this.#clock.now());
     return state === undefined
       ? { outcome: "unavailable", detail: impossible }
@@ -317,7 +375,11 @@ export class Hotelbeds implements HotelPort {
     const { filter, from } = place;
     const listed = await this.#list(filter, from, context);
     if (listed.outcome !== "done") return listed;
-    const entries = listed.bookings.flatMap((booking) => entryOf(booking, now));
+    if (cursor === undefined) this.#twins.begin();
+    const entries = listed.bookings.flatMap((booking) => [
+      ...entryOf(booking, now),
+      ...this.#twins.of(booking, now),
+    ]);
     const next = from + pageSize;
     return {
       outcome: "done",
@@ -334,18 +396,3 @@ const pathOf = (bookingId: string): string => `/hotel-api/1.0/bookings/${encodeU
 
 const priced = (rateKey: string, total: CheckedRate["total"] | undefined): ReadOutcome<CheckedRate> =>
   total === undefined ? { outcome: "unavailable", detail: impossible } : { outcome: "done", rateKey, total };
-
-/** The offer's own rate, for so many rooms. Undefined: not to be had any more. */
-const cheapestAlike = (
-  hotels: readonly Hotel[],
-  offer: HoldRequest["offer"],
-  { rooms, adults }: { rooms: number; adults: number },
-): Rate | undefined =>
-  hotels
-    .flatMap(({ code, rooms: kinds }) =>
-      kinds.flatMap((room) =>
-        room.rates.filter((rate) => offerIdOf(code, room.code, rate, adults) === offer.providerOfferId),
-      ),
-    )
-    .filter((rate) => rate.rooms === rooms && rate.adults === adults && rate.paymentType === "AT_WEB")
-    .sort((a, b) => Number(a.net) - Number(b.net))[0];

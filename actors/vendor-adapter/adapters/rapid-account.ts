@@ -96,3 +96,20 @@ export const itineraryBody = (account: Account, request: HoldRequest, affiliateR
     affiliate_metadata: `reference:${request.reference}`,
   };
 };
+
+/** "Get property room rates and availability", of one occupancy in each room. @param ratePlans of each property, the cheapest first */
+export const availabilityQuery = (
+  { countryCode, currency }: Account,
+  ids: readonly string[],
+  { checkIn, checkOut }: { checkIn: string; checkOut: string },
+  { rooms, adults, ratePlans }: { rooms: number; adults: number; ratePlans: number },
+): URLSearchParams => {
+  const query = new URLSearchParams({
+    ...{ checkin: checkIn, checkout: checkOut, currency, country_code: countryCode, language: "en-US" },
+    ...{ rate_plan_count: String(ratePlans), sales_channel: "agent_tool", sales_environment: "hotel_only" },
+    ...{ filter: "expedia_collect", include: "rooms.rates.holdable" },
+  });
+  for (const id of ids) query.append("property_id", id);
+  for (let room = 0; room < rooms; room += 1) query.append("occupancy", String(adults));
+  return query;
+};

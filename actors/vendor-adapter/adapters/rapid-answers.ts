@@ -64,12 +64,12 @@ const PriceCheck = Type.Object({
 });
 export type PriceCheck = Static<typeof PriceCheck>;
 export const isPriceCheck = validatorOf(PriceCheck);
-export const isCreated = validatorOf(
-  Type.Object({
-    itinerary_id: Id,
-    links: Type.Optional(Type.Object({ resume: Type.Optional(Link) })),
-  }),
-);
+export type Created = Static<typeof Created>;
+const Created = Type.Object({
+  itinerary_id: Id,
+  links: Type.Optional(Type.Object({ resume: Type.Optional(Link) })),
+});
+export const isCreated = validatorOf(Created);
 /** 204, and 202 where the vendor doesn't know yet, come without a body. */
 export const isAnything = validatorOf(Type.Unknown());
 
@@ -178,12 +178,22 @@ export const ladderOf = (
 /** The rooms that one itinerary takes ("Get property room rates and availability"). */
 export const roomsAtOnce = 8;
 
-export const offerIdOf = (
-  propertyId: string,
-  roomId: string,
-  { id }: Pick<Rate, "id">,
+const offerIdOf = (propertyId: string, roomId: string, { id }: Pick<Rate, "id">, adults: number): string =>
+  [propertyId, roomId, id, adults].join("/");
+
+/** The offer's own rate. Undefined: not to be had any more. */
+export const alike = (
+  available: readonly Availability[],
+  offerId: string,
   adults: number,
-): string => [propertyId, roomId, id, adults].join("/");
+): Rate | undefined =>
+  available
+    .flatMap(({ property_id, rooms = [] }) =>
+      rooms.flatMap((room) =>
+        room.rates.map((rate) => ({ id: offerIdOf(property_id, room.id, rate, adults), rate })),
+      ),
+    )
+    .find(({ id }) => id === offerId)?.rate;
 
 /** Only rates that can be held, which Expedia bills us for. How many rooms are accessible is not told, so none counts as such. */
 export const offersOf = (
@@ -255,6 +265,25 @@ export const bookingOf = ({ itinerary_id, rooms }: Itinerary, now: Date): Bookin
   );
 };
 
+const standingRooms = ({ rooms }: Itinerary): Room[] => rooms.filter(({ status }) => status !== "canceled");
+
+/** Every room that was not given back is confirmed. */
+export const isBooked = (itinerary: Itinerary): boolean => {
+  const rooms = standingRooms(itinerary);
+  return rooms.length > 0 && rooms.every(({ status }) => status === "booked");
+};
+
+/** A room waits for the hotel's word, and can't be resumed: nobody can count on it, nor do without. */
+export const isPending = (itinerary: Itinerary): boolean =>
+  itinerary.links?.resume === undefined &&
+  standingRooms(itinerary).some(({ status }) => status === "pending");
+
+/** Some of its rooms are given back, or were taken back, and some are not. */
+export const isPartlyCancelled = (itinerary: Itinerary): boolean => {
+  const { length } = standingRooms(itinerary);
+  return length > 0 && length < itinerary.rooms.length;
+};
+
 export const isCancelled = ({ rooms }: Itinerary): boolean =>
   rooms.every(({ status }) => status === "canceled");
 
@@ -280,6 +309,13 @@ export const cancellationOf = (itinerary: Itinerary, knownAt: Date): BookingCanc
 /** What the documentation leaves open, where its link doesn't say. */
 const holdMs = 10 * 60_000;
 
+/** What has just been held, by the answer that says so. @param total known from its price check */
+export const createdHoldOf = ({ itinerary_id, links }: Created, total: Money, now: Date): Hold => ({
+  holdId: itinerary_id,
+  expiresAt: links?.resume?.expires ?? new Date(now.getTime() + holdMs).toISOString(),
+  total,
+});
+
 /** Undefined: not on hold, or an impossible amount. */
 export const holdOf = ({ itinerary_id, links, rooms, creation_date_time }: Itinerary): Hold | undefined => {
   const total = totalOf(rooms);
@@ -289,12 +325,13 @@ export const holdOf = ({ itinerary_id, links, rooms, creation_date_time }: Itine
   return { holdId: itinerary_id, expiresAt, total };
 };
 
-/** Whether guests have come is not told: what is not cancelled is booked. */
+/** Whether guests have come is not told: what is not cancelled is booked. Undefined: pending, or an impossible amount. */
 export const stateOf = (itinerary: Itinerary, now: Date): HotelState | undefined => {
   const hold = holdOf(itinerary);
   if (hold !== undefined) return { state: "HELD", ...hold };
   const booked = bookingOf(itinerary, now);
-  if (!isCancelled(itinerary)) return booked && { state: "BOOKED", ...booked };
+  if (!isCancelled(itinerary))
+    return isBooked(itinerary) ? booked && { state: "BOOKED", ...booked } : undefined;
   const cancelled = cancellationOf(itinerary, now);
   return booked && cancelled && { state: "CANCELLED", ...booked, ...cancelled };
 };

@@ -98,11 +98,43 @@ const polygonAround = ({ latitude, longitude }: Coordinates, radiusKm: number) =
   return { type: "Polygon", coordinates: [[...points, points[0]]] };
 };
 
+interface Place {
+  coordinates: Coordinates;
+  radiusKm: number;
+}
+type Found = ReadOutcome<{ properties: ReadonlyMap<string, Property> }>;
+
+/** The oldest goes. */
+const bound = (places: Map<string, unknown>): void => {
+  const [oldest] = places.keys();
+  if (places.size > placesMax && oldest !== undefined) places.delete(oldest);
+};
+
+const notYet: Found = { outcome: "unavailable", detail: "its hotels near the place are still being learnt" };
+
+/** What there is of it when the signal comes is nothing yet; it goes on. */
+const soonerThan = async (signal: AbortSignal, learning: Promise<Found>): Promise<Found> => {
+  if (signal.aborted) return notYet;
+  const aborted = Promise.withResolvers<Found>();
+  const onAbort = (): void => aborted.resolve(notYet);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([learning, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+};
+
 export class RapidPlaces {
   readonly #http: VendorHttp;
   readonly #clock: { now(): Date };
   readonly #signed: () => Signed;
   readonly #known = new Map<string, { properties: ReadonlyMap<string, Property>; atMs: number }>();
+  /** Under way, by place. */
+  readonly #learning = new Map<string, Promise<Found>>();
+  /** Of places that are not known whole yet. */
+  readonly #ids = new Map<string, { ids: readonly string[]; atMs: number }>();
+  readonly #contents = new Map<string, Map<string, Property>>();
 
   constructor(http: VendorHttp, clock: { now(): Date }, signed: () => Signed) {
     this.#http = http;
@@ -110,28 +142,72 @@ export class RapidPlaces {
     this.#signed = signed;
   }
 
-  /** By id: those within the radius, the nearest where there are more than one request takes. */
+  /**
+   * By id: those within the radius, the nearest where there are more than are shopped. What is not known yet is asked for whoever waits: a
+   * search that ends before all of it is there finds it the next time. Unavailable: not all of it is there yet.
+   */
   async near(
-    place: { coordinates: Coordinates; radiusKm: number },
-    context: CallContext,
+    place: Place,
+    { traceparent, signal }: CallContext,
   ): Promise<ReadOutcome<{ properties: ReadonlyMap<string, Property> }>> {
     const key = JSON.stringify([place.coordinates, place.radiusKm]);
-    const nowMs = this.#clock.now().getTime();
     const known = this.#known.get(key);
-    if (known !== undefined && known.atMs > nowMs - keptMs) return { outcome: "done", ...known };
-    const found = await this.#ask(place, context);
-    if (found.outcome !== "done") return found;
-    this.#known.delete(key);
-    this.#known.set(key, { properties: found.properties, atMs: nowMs });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > placesMax && oldest !== undefined) this.#known.delete(oldest);
-    return found;
+    const isFresh = known !== undefined && known.atMs > this.#clock.now().getTime() - keptMs;
+    const { properties } = known ?? {};
+    if (properties !== undefined && isFresh) return { outcome: "done", properties };
+    const learning = this.#learning.get(key) ?? this.#learn(key, place, { traceparent });
+    // Yesterday's hotels are good enough until today's are known.
+    if (properties !== undefined) return { outcome: "done", properties };
+    return signal === undefined ? learning : soonerThan(signal, learning);
   }
 
-  async #ask(
-    { coordinates, radiusKm }: { coordinates: Coordinates; radiusKm: number },
+  /** Once at a time for a place, with nobody's time-box. */
+  #learn(key: string, place: Place, context: CallContext): Promise<Found> {
+    const learning = this.#ask(key, place, context).finally(() => this.#learning.delete(key));
+    // Who asked for it may have gone: its end is then nobody's, and a bug of ours is met by the next who asks.
+    learning.catch(() => undefined);
+    this.#learning.set(key, learning);
+    return learning;
+  }
+
+  async #ask(key: string, place: Place, context: CallContext): Promise<Found> {
+    const { coordinates, radiusKm } = place;
+    const nowMs = this.#clock.now().getTime();
+    const ids = await this.#idsAround(key, place, context);
+    if (ids.outcome !== "done") return ids;
+    const learnt = this.#contents.get(key) ?? new Map<string, Property>();
+    this.#contents.set(key, learnt);
+    bound(this.#contents);
+    const missing = ids.ids.filter((id) => !learnt.has(id));
+    for (let from = 0; from < missing.length; from += propertiesAtOnce) {
+      const lot = missing.slice(from, from + propertiesAtOnce);
+      const told = await this.#content(lot, context);
+      if (told.outcome !== "done") return told;
+      for (const content of told.contents) learnt.set(content.property_id, propertyOf(content));
+    }
+    const found = [...learnt]
+      .map(([id, property]) => ({ id, property, km: distanceKmBetween(coordinates, property.coordinates) }))
+      .filter(({ km }) => km <= radiusKm)
+      .sort((a, b) => a.km - b.km)
+      .slice(0, propertiesAtOnce);
+    const properties = new Map(found.map(({ id, property }) => [id, property]));
+    this.#known.delete(key);
+    this.#known.set(key, { properties, atMs: nowMs });
+    bound(this.#known);
+    this.#ids.delete(key);
+    this.#contents.delete(key);
+    return { outcome: "done", properties };
+  }
+
+  /** What an earlier fill that failed has learnt already is not asked for again. */
+  async #idsAround(
+    key: string,
+    { coordinates, radiusKm }: Place,
     context: CallContext,
-  ): Promise<ReadOutcome<{ properties: ReadonlyMap<string, Property> }>> {
+  ): Promise<ReadOutcome<{ ids: readonly string[] }>> {
+    const nowMs = this.#clock.now().getTime();
+    const before = this.#ids.get(key);
+    if (before !== undefined && before.atMs > nowMs - keptMs) return { outcome: "done", ids: before.ids };
     const path = "/v3/properties/geography?include=property_ids&supply_source=expedia";
     const body = polygonAround(coordinates, radiusKm);
     const call = { method: "POST", path, body, success: isGeography, ...this.#signed() } as const;
@@ -139,18 +215,10 @@ export class RapidPlaces {
     if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     if (end.outcome !== "success") return end;
     const ids = Object.values(end.body).map(({ property_id }) => property_id);
-    const found: { id: string; property: Property; distanceKm: number }[] = [];
-    for (let from = 0; from < ids.length; from += propertiesAtOnce) {
-      const told = await this.#content(ids.slice(from, from + propertiesAtOnce), context);
-      if (told.outcome !== "done") return told;
-      for (const content of told.contents) {
-        const property = propertyOf(content);
-        const distanceKm = distanceKmBetween(coordinates, property.coordinates);
-        if (distanceKm <= radiusKm) found.push({ id: content.property_id, property, distanceKm });
-      }
-    }
-    const nearest = found.sort((a, b) => a.distanceKm - b.distanceKm).slice(0, propertiesAtOnce);
-    return { outcome: "done", properties: new Map(nearest.map(({ id, property }) => [id, property])) };
+    this.#ids.set(key, { ids, atMs: nowMs });
+    this.#contents.delete(key);
+    bound(this.#ids);
+    return { outcome: "done", ids };
   }
 
   async #content(

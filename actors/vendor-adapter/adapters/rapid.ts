@@ -9,10 +9,9 @@
  * taken once, and a second request under it is looked up. Nothing lists what has changed (undelivered notifications are told once, and
  * an answer that is lost with them is lost for good): what stands is asked after, one by one. Whether guests have come is not told.
  */
-import { createHash } from "node:crypto";
 import pLimit from "p-limit";
 import type { HotelOffer, HotelSearch } from "../../../schemas/hotel.ts";
-import { VendorHttp, type VendorOptions } from "../http.ts";
+import type { VendorOptions } from "../http.ts";
 import type {
   Booking,
   BookingCancellation,
@@ -31,61 +30,56 @@ import type {
   Refused,
   WriteOutcome,
 } from "../ports.ts";
+import { changeRefusal } from "../price-recheck.ts";
 import { largestRooms, occupanciesAsked } from "./largest-rooms.ts";
-import { type Account, accountOf, itineraryBody } from "./rapid-account.ts";
+import { accountOf } from "./rapid-account.ts";
 import {
-  type Availability,
-  areItineraries,
+  alike,
   bookingOf,
   cancellationOf,
+  createdHoldOf,
+  holdOf,
   type Itinerary,
-  isAnything,
-  isAvailability,
-  isCreated,
+  isBooked,
+  isCancelled,
   isDuplicate,
-  isItinerary,
-  isPriceCheck,
-  isProblem,
-  offerIdOf,
+  isPartlyCancelled,
+  isPending,
   offersOf,
-  type PriceCheck,
   priceOf,
-  type Rate,
   refusedBy,
   roomsAtOnce,
   stateOf,
 } from "./rapid-answers.ts";
 import { RapidPlaces } from "./rapid-places.ts";
+import { RapidRequests, refused, type Stay, soldOut } from "./rapid-requests.ts";
 import { shortReference } from "./short-reference.ts";
 
 interface Clock {
   now(): Date;
-}
-interface Stay {
-  checkIn: string;
-  checkOut: string;
 }
 
 const impossible = "the vendor's answer has an impossible amount";
 const dayMs = 86_400_000;
 const nightsOf = ({ checkIn, checkOut }: Stay): number =>
   (Date.parse(checkOut) - Date.parse(checkIn)) / dayMs;
-const refused = (code: Refused["code"], detail: string): Refused => ({ outcome: "refused", code, detail });
-const soldOut = refused("SOLD_OUT", "The rate is not to be had for so many rooms any more.");
+const gone = refused("HOLD_EXPIRED", "The hold has ended.");
+const notSeen = { outcome: "in-doubt", detail: "It is not to be seen yet." } as const;
+const isNotFound = (end: { outcome: string; code?: string }): boolean =>
+  end.outcome === "refused" && end.code === "NOT_FOUND";
 const noStay = refused("INVALID_REQUEST", "No stay: check-out is not after check-in.");
+/** "Handling booking requests": done after minutes, and seen 90 seconds later at the most. */
+const settlesMs = 120_000;
+/** Of that, how long the answer to a hold or a booking is waited for. */
+const shareWaited = 1 / 2;
 /** Itineraries asked after at once, in one page of a reconciliation. */
 const lookupsAtOnce = 4;
 
-/** `affiliate_reference_id` takes twenty-eight characters, once each; asked again by a person it is another request. */
-const affiliateReferenceOf = (reference: string, { again }: CallContext): string =>
-  shortReference(again === undefined ? reference : `${reference}.again.${again}`, 28);
-
 export class Rapid implements HotelPort {
   readonly needsStanding = true;
+  readonly settlesMs: { hold: number; book: number };
   readonly #vendor: string;
-  readonly #http: VendorHttp;
-  readonly #options: VendorOptions;
-  readonly #account: Account;
+  readonly #requests: RapidRequests;
   readonly #clock: Clock;
   readonly #places: RapidPlaces;
   readonly #limit = pLimit(lookupsAtOnce);
@@ -93,21 +87,12 @@ export class Rapid implements HotelPort {
   /** @param vendor the instance's name, which its offers carry. */
   constructor(vendor: string, options: VendorOptions, clock: Clock) {
     this.#vendor = vendor;
-    this.#http = new VendorHttp(options);
-    this.#options = options;
-    this.#account = accountOf(options.account ?? {});
     this.#clock = clock;
-    this.#places = new RapidPlaces(this.#http, clock, () => this.#signed());
-  }
-
-  /** "Signature authentication": SHA-512 in hex of key, secret and seconds. */
-  #signed(): { headers: Record<string, string>; problem: typeof isProblem } {
-    const { apiKey, apiSecret = "" } = this.#options;
-    const seconds = Math.floor(this.#clock.now().getTime() / 1000);
-    const signature = createHash("sha512").update(`${apiKey}${apiSecret}${seconds}`).digest("hex");
-    const authorization = `EAN APIKey=${apiKey},Signature=${signature},timestamp=${seconds}`;
-    const headers = { authorization, "customer-ip": this.#account.customerIp, "user-agent": "Stopover/1" };
-    return { headers, problem: isProblem };
+    const { bookingSettlesMs = settlesMs } = options;
+    this.settlesMs = { hold: bookingSettlesMs, book: bookingSettlesMs };
+    const patienceMs = Math.round(bookingSettlesMs * shareWaited);
+    this.#requests = new RapidRequests(options, accountOf(options.account ?? {}), clock, patienceMs);
+    this.#places = new RapidPlaces(this.#requests.http, clock, () => this.#requests.signed());
   }
 
   async search(search: HotelSearch, context: CallContext): Promise<ReadOutcome<{ offers: HotelOffer[] }>> {
@@ -119,7 +104,7 @@ export class Rapid implements HotelPort {
     if (properties.size === 0) return { outcome: "done", offers: [] };
     const ids = [...properties.keys()];
     const found = await Promise.all(
-      occupanciesAsked.map((adults) => this.#shop(ids, search, { rooms: 1, adults }, context)),
+      occupanciesAsked.map((adults) => this.#requests.search(ids, search, adults, context)),
     );
     const failed = found.find((one) => one.outcome !== "done");
     if (failed !== undefined) return failed;
@@ -135,40 +120,17 @@ export class Rapid implements HotelPort {
     return { outcome: "done", offers: largestRooms(offers) };
   }
 
-  async #shop(
-    ids: readonly string[],
-    { checkIn, checkOut }: Stay,
-    { rooms, adults }: { rooms: number; adults: number },
-    context: CallContext,
-  ): Promise<ReadOutcome<{ available: Availability[] }>> {
-    const { countryCode, currency } = this.#account;
-    const query = new URLSearchParams({
-      ...{ checkin: checkIn, checkout: checkOut, currency, country_code: countryCode, language: "en-US" },
-      ...{ rate_plan_count: "25", sales_channel: "agent_tool", sales_environment: "hotel_only" },
-      ...{ filter: "expedia_collect", include: "rooms.rates.holdable" },
-    });
-    for (const id of ids) query.append("property_id", id);
-    for (let room = 0; room < rooms; room += 1) query.append("occupancy", String(adults));
-    return this.#available(`/v3/properties/availability?${query}`, context);
-  }
-
-  async #available(path: string, context: CallContext): Promise<ReadOutcome<{ available: Availability[] }>> {
-    const call = { method: "GET", path, success: isAvailability, ...this.#signed() } as const;
-    const end = await this.#http.read(call, context);
-    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
-    return end.outcome === "success" ? { outcome: "done", available: end.body } : end;
-  }
-
   async hold(request: HoldRequest, context: CallContext): Promise<WriteOutcome<Hold>> {
     const { offer, rooms, reference } = request;
     if (!(nightsOf(request) >= 1)) return noStay;
     if (rooms > roomsAtOnce) return soldOut;
     const adults = offer.maxOccupancy;
-    const shopped = await this.#shop([offer.providerHotelId], request, { rooms, adults }, context);
+    const occupancy = { rooms, adults };
+    const shopped = await this.#requests.shop(offer.providerHotelId, request, occupancy, context);
     if (shopped.outcome !== "done") return shopped;
     const rate = alike(shopped.available, offer.providerOfferId, adults);
     if (rate === undefined || rate.available_rooms < rooms || rate.holdable !== true) return soldOut;
-    const checked = await this.#checked(rate, context);
+    const checked = await this.#requests.checked(rate, context);
     if (checked.outcome !== "done") return checked;
     const book = checked.check.links?.book;
     const price = checked.check.occupancy_pricing?.[String(adults)];
@@ -176,93 +138,91 @@ export class Rapid implements HotelPort {
     if (checked.check.status === "sold_out" || book === undefined) return soldOut;
     if (each === undefined) return { outcome: "unavailable", detail: impossible };
     const total = { amountMinor: each.amountMinor * rooms, currency: each.currency };
-    const affiliateReference = affiliateReferenceOf(reference, context);
-    const body = itineraryBody(this.#account, request, affiliateReference);
-    const call = { method: "POST", path: book.href, body, success: isCreated, ...this.#signed() } as const;
-    const end = await this.#http.write(call, reference, context);
+    const end = await this.#requests.create(book.href, request, context);
     if (end.outcome === "problem")
       return isDuplicate(end.body) ? this.#held(reference, context) : refusedBy(end.body, end.sent);
-    if (end.outcome !== "success") return end;
-    // What the link says of its time counts, and only the retrieved itinerary has it for certain.
-    const held = await this.#held(reference, context);
-    return held.outcome === "done"
-      ? { ...held, total }
-      : { outcome: "in-doubt", detail: "Held, not seen yet." };
+    // Not looked for: an itinerary may take a minute and a half to be seen.
+    return end.outcome === "success"
+      ? { outcome: "done", ...createdHoldOf(end.body, total, this.#clock.now()) }
+      : end;
+  }
+
+  /** So soon after it was first asked for what isn't there may be yet, and what was refused may have been done by the try before. */
+  #isSettling({ firstAskedAt }: CallContext, unknown = false): boolean {
+    if (firstAskedAt === undefined) return unknown;
+    return this.#clock.now().getTime() - firstAskedAt.getTime() < this.settlesMs.book;
   }
 
   /** Under a reference that was given before: that hold. */
   async #held(reference: string, context: CallContext): Promise<WriteOutcome<Hold>> {
     const found = await this.lookup({ reference }, context);
-    if (found.outcome === "done")
-      return found.state === "HELD" ? found : refused("REFERENCE_REUSED", "It was booked under before.");
-    return found.outcome === "none" ? refused("HOLD_EXPIRED", "The hold is over.") : found;
-  }
-
-  /** The rate's beds are all the same to us: the first kind of them. */
-  async #checked(rate: Rate, context: CallContext): Promise<ReadOutcome<{ check: PriceCheck }>> {
-    const [beds] = Object.values(rate.bed_groups);
-    if (beds === undefined) return soldOut;
-    const path = beds.links.price_check.href;
-    const call = { method: "GET", path, success: isPriceCheck, ...this.#signed() } as const;
-    const end = await this.#http.read(call, context);
-    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
-    return end.outcome === "success" ? { outcome: "done", check: end.body } : end;
+    if (found.outcome === "done") {
+      const { state, ...hold } = found;
+      const isHeld = state === "HELD" && "holdId" in hold;
+      return isHeld ? hold : refused("REFERENCE_REUSED", "It was booked under before.");
+    }
+    if (found.outcome !== "none") return found;
+    return this.#isSettling(context, true) ? notSeen : refused("HOLD_EXPIRED", "The hold is over.");
   }
 
   async release(
     { reference, holdId }: { reference: string; holdId: string },
     context: CallContext,
   ): Promise<WriteOutcome<object>> {
-    const found = await this.#itinerary(holdId, context);
+    const found = await this.#requests.itinerary(holdId, context);
     if (found.outcome === "refused" && found.code === "NOT_FOUND") return { outcome: "done" };
     if (found.outcome !== "done") return found;
     const { cancel, resume } = found.itinerary.links ?? {};
     if (cancel === undefined || resume === undefined) return { outcome: "done" };
-    return this.#follow("DELETE", cancel.href, reference, context);
-  }
-
-  /** A call whose answer has no body. 202: the vendor doesn't know yet whether it is done. */
-  async #follow(
-    method: "PUT" | "DELETE",
-    path: string,
-    reference: string,
-    context: CallContext,
-    body?: object,
-  ): Promise<WriteOutcome<object>> {
-    const call = { method, path, success: isAnything, ...(body && { body }), ...this.#signed() } as const;
-    const end = await this.#http.write(call, reference, context);
-    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
-    if (end.outcome !== "success") return end;
-    return end.status === 202
-      ? { outcome: "in-doubt", detail: "the vendor answered 202" }
-      : { outcome: "done" };
+    return this.#requests.follow("DELETE", cancel.href, reference, context);
   }
 
   async book(request: BookRequest, context: CallContext): Promise<WriteOutcome<Booking>> {
     const { holdId, reference } = request;
-    const gone = refused("HOLD_EXPIRED", "The hold has ended.");
-    const found = await this.#itinerary(holdId, context);
-    if (found.outcome === "refused" && found.code === "NOT_FOUND") return gone;
+    const found = await this.#requests.itinerary(holdId, context);
+    if (isNotFound(found)) return this.#isSettling(context) ? notSeen : gone;
     if (found.outcome !== "done") return found;
     const { resume } = found.itinerary.links ?? {};
-    if (resume === undefined) return this.#bookedNow(found.itinerary) ?? gone;
-    const resumed = await this.#follow("PUT", resume.href, reference, context);
-    if (resumed.outcome === "refused" && resumed.code === "NOT_FOUND") return gone;
+    if (resume === undefined) return this.#bookedNow(found.itinerary) ?? this.#notBooked(found, context);
+    const resumed = await this.#requests.resume(resume.href, reference, context);
+    if (resumed.outcome === "refused" && (context.doubt || isNotFound(resumed)))
+      return this.#refusedInDoubt(holdId, isNotFound(resumed) ? gone : resumed, context);
     if (resumed.outcome !== "done") return resumed;
     return this.#seen(holdId, context);
   }
 
+  /** A try before may have been the reason for the refusal, and be done yet: until the itinerary is seen booked or cancelled, or its time is over. */
+  async #refusedInDoubt(
+    holdId: string,
+    refusal: Refused,
+    context: CallContext,
+  ): Promise<WriteOutcome<Booking>> {
+    const found = await this.#requests.itinerary(holdId, context);
+    if (isNotFound(found)) return this.#isSettling(context) ? notSeen : refusal;
+    if (found.outcome !== "done") return { outcome: "in-doubt", detail: found.detail };
+    const booked = this.#bookedNow(found.itinerary);
+    if (booked !== undefined) return booked;
+    if (isCancelled(found.itinerary)) return refusal;
+    const hold = holdOf(found.itinerary);
+    const isHeld = hold !== undefined && Date.parse(hold.expiresAt) > this.#clock.now().getTime();
+    return (isHeld && context.doubt) || this.#isSettling(context) ? notSeen : refusal;
+  }
+
+  /** It is neither booked nor to be resumed any more. */
+  #notBooked({ itinerary }: { itinerary: Itinerary }, context: CallContext): WriteOutcome<Booking> {
+    const isOver = isCancelled(itinerary) || !(isPending(itinerary) || this.#isSettling(context));
+    return isOver ? gone : notSeen;
+  }
+
   /** Undefined: it is not. */
   #bookedNow(itinerary: Itinerary): WriteOutcome<Booking> | undefined {
-    const now = this.#clock.now();
-    const isBooked = itinerary.rooms.some(({ status }) => status === "booked");
-    const booked = isBooked ? bookingOf(itinerary, now) : undefined;
+    const booked = isBooked(itinerary) ? bookingOf(itinerary, this.#clock.now()) : undefined;
     return booked && { outcome: "done", ...booked };
   }
 
   /** What was written is read again: until it is seen, it is in doubt. */
   async #seen(itineraryId: string, context: CallContext): Promise<WriteOutcome<Booking>> {
-    const found = await this.#itinerary(itineraryId, context);
+    const found = await this.#requests.itinerary(itineraryId, context);
     const booked = found.outcome === "done" ? this.#bookedNow(found.itinerary) : undefined;
     const detail = found.outcome === "done" ? "The itinerary is not booked yet." : found.detail;
     return booked ?? { outcome: "in-doubt", detail };
@@ -272,7 +232,7 @@ export class Rapid implements HotelPort {
   async modify(request: ModifyRequest, context: CallContext): Promise<WriteOutcome<Booking>> {
     const { bookingId, checkIn, checkOut, reference } = request;
     if (!(nightsOf(request) >= 1)) return noStay;
-    const found = await this.#itinerary(bookingId, context);
+    const found = await this.#requests.itinerary(bookingId, context);
     if (found.outcome !== "done") return found;
     const { rooms } = found.itinerary;
     const [room] = rooms as [Itinerary["rooms"][0]];
@@ -285,17 +245,26 @@ export class Rapid implements HotelPort {
       return refused("REFUSED", "Only a standing booking of one room can have other dates.");
     const query = new URLSearchParams({ checkin: checkIn, checkout: checkOut });
     query.append("occupancy", String(room.number_of_adults));
-    const shopped = await this.#available(`${shop.href}&${query}`, context);
+    const shopped = await this.#requests.available(`${shop.href}&${query}`, context);
     if (shopped.outcome !== "done") return shopped;
-    const rates = shopped.available.flatMap((one) => one.rooms ?? []).flatMap((one) => one.rates);
-    const rate = rates.find(({ id }) => id === room.rate.id) ?? rates[0];
+    const offered = shopped.available.flatMap((one) => one.rooms ?? []).flatMap((one) => one.rates);
+    // Whoever booked has chosen these terms and this price: others are for a person to take.
+    const rate = room.rate.id === undefined ? undefined : offered.find(({ id }) => id === room.rate.id);
     if (rate === undefined) return soldOut;
-    const checked = await this.#checked(rate, context);
+    const checked = await this.#requests.checked(rate, context);
     if (checked.outcome !== "done") return checked;
-    const commit = checked.check.links?.commit;
-    if (checked.check.status === "sold_out" || commit === undefined) return soldOut;
+    const { status, links, occupancy_pricing } = checked.check;
+    const commit = links?.commit;
+    if (status === "sold_out" || commit === undefined) return soldOut;
+    const price = occupancy_pricing?.[String(room.number_of_adults)];
+    const refusal = changeRefusal(request, {
+      before: priceOf(room.rate.pricing),
+      nightsBefore: nightsOf({ checkIn: room.checkin, checkOut: room.checkout }),
+      after: price && priceOf(price),
+    });
+    if (refusal !== undefined) return refusal;
     const body = { change_reference_id: shortReference(reference, 28) };
-    const changed = await this.#follow("PUT", commit.href, reference, context, body);
+    const changed = await this.#requests.follow("PUT", commit.href, reference, context, { body });
     return changed.outcome === "done" ? this.#seen(bookingId, context) : changed;
   }
 
@@ -304,7 +273,7 @@ export class Rapid implements HotelPort {
     { reference, bookingId }: { reference: string; bookingId: string },
     context: CallContext,
   ): Promise<WriteOutcome<BookingCancellation>> {
-    const found = await this.#itinerary(bookingId, context);
+    const found = await this.#requests.itinerary(bookingId, context);
     if (found.outcome !== "done") return found;
     const before = cancellationOf(found.itinerary, this.#clock.now());
     if (before !== undefined) return { outcome: "done", ...before };
@@ -312,10 +281,10 @@ export class Rapid implements HotelPort {
       if (status === "canceled") continue;
       if (links?.cancel === undefined)
         return refused("NOT_CANCELLABLE", "A room has no way to be cancelled.");
-      const end = await this.#follow("DELETE", links.cancel.href, reference, context);
+      const end = await this.#requests.follow("DELETE", links.cancel.href, reference, context);
       if (end.outcome !== "done") return end;
     }
-    const after = await this.#itinerary(bookingId, context);
+    const after = await this.#requests.itinerary(bookingId, context);
     const cancelled =
       after.outcome === "done" ? cancellationOf(after.itinerary, this.#clock.now()) : undefined;
     return cancelled === undefined
@@ -323,61 +292,53 @@ export class Rapid implements HotelPort {
       : { outcome: "done", ...cancelled };
   }
 
-  async #itinerary(id: string, context: CallContext): Promise<ReadOutcome<{ itinerary: Itinerary }>> {
-    const query = new URLSearchParams({ email: this.#account.email, include: "history" });
-    const path = `/v3/itineraries/${encodeURIComponent(id)}?${query}`;
-    const call = { method: "GET", path, success: isItinerary, ...this.#signed() } as const;
-    const end = await this.#http.read(call, context);
-    if (end.outcome === "problem") return refusedBy(end.body, end.sent);
-    return end.outcome === "success" ? { outcome: "done", itinerary: end.body } : end;
-  }
-
   async lookup(
     { reference }: { reference: string },
     context: CallContext,
   ): Promise<LookupOutcome<HotelState>> {
-    const query = new URLSearchParams({
-      affiliate_reference_id: affiliateReferenceOf(reference, context),
-      ...{ email: this.#account.email, include: "history" },
-    });
-    const call = { method: "GET", path: `/v3/itineraries?${query}`, success: areItineraries } as const;
-    const end = await this.#http.read({ ...call, ...this.#signed() }, context);
-    if (end.outcome === "problem")
-      return end.status === 404 ? { outcome: "none" } : refusedBy(end.body, end.sent);
-    if (end.outcome !== "success") return end;
-    const [itinerary] = end.body;
-    if (itinerary === undefined) return { outcome: "none" };
+    const found = await this.#requests.itineraryUnder(reference, context);
+    if (found.outcome !== "done") return found;
+    return this.#stateOf(found.itinerary);
+  }
+
+  #stateOf(itinerary: Itinerary): ReadOutcome<HotelState> {
     const state = stateOf(itinerary, this.#clock.now());
+    if (state === undefined && isPending(itinerary))
+      return { outcome: "unavailable", detail: "the vendor has not confirmed it yet" };
     return state === undefined
       ? { outcome: "unavailable", detail: impossible }
       : { outcome: "done", ...state };
   }
 
-  /** Of what stands as far as we know, how it stands, as of now. One that can't be asked after fails the page: it comes again. */
+  /** Of what stands as far as we know, how it stands, as of now. One that can't be asked after stops no other: the page fails where none can. */
   async reconcile({ standing = [] }: LedgerRequest, context: CallContext): Promise<ReadOutcome<LedgerPage>> {
+    const partly = new Set<string>();
     const found = await Promise.all(
       standing.map((reference) =>
-        this.#limit(async () => ({ reference, end: await this.lookup({ reference }, context) })),
+        this.#limit(async () => {
+          const end = await this.#requests.itineraryUnder(reference, context);
+          if (end.outcome !== "done") return { reference, end };
+          if (isBooked(end.itinerary) && isPartlyCancelled(end.itinerary))
+            partly.add(end.itinerary.itinerary_id);
+          return { reference, end: this.#stateOf(end.itinerary) };
+        }),
       ),
     );
     const entries: LedgerEntry[] = [];
+    const unreadable: string[] = [];
     for (const { reference, end } of found) {
-      if (end.outcome === "unavailable" || end.outcome === "refused") return end;
+      if (end.outcome === "unavailable" || end.outcome === "refused") {
+        unreadable.push(reference);
+        if (unreadable.length === standing.length) return end;
+        continue;
+      }
       if (end.outcome === "none" || !("bookingId" in end)) continue;
       const { bookingId: id, state } = end;
       const changedAt = end.state === "CANCELLED" ? end.cancelledAt : this.#clock.now().toISOString();
-      entries.push({ kind: "booking", id, reference, state, changedAt });
+      const oddity = partly.has(id) && { oddity: "PARTLY_CANCELLED" as const };
+      entries.push({ kind: "booking", id, reference, state, changedAt, ...oddity });
     }
-    return { outcome: "done", entries: entries.sort((a, b) => a.changedAt.localeCompare(b.changedAt)) };
+    entries.sort((a, b) => a.changedAt.localeCompare(b.changedAt));
+    return { outcome: "done", entries, ...(unreadable.length > 0 && { unreadable }) };
   }
 }
-
-/** The offer's own rate. Undefined: not to be had any more. */
-const alike = (available: readonly Availability[], offerId: string, adults: number): Rate | undefined =>
-  available
-    .flatMap(({ property_id, rooms = [] }) =>
-      rooms.flatMap((room) =>
-        room.rates.map((rate) => ({ id: offerIdOf(property_id, room.id, rate, adults), rate })),
-      ),
-    )
-    .find(({ id }) => id === offerId)?.rate;

@@ -1,6 +1,6 @@
 /** Owns the webhooks that SendWell sends: what became of messages, and what their readers say, several in one. */
 import Type, { type Static } from "typebox";
-import type { MessageState } from "../../../schemas/message.ts";
+import { type MessageState, readersWords } from "../../../schemas/message.ts";
 import type { Channel } from "../../../schemas/vocabulary.ts";
 import { masked } from "../../runtime/masking.ts";
 import { validatorOf, wordFor } from "../http.ts";
@@ -17,7 +17,8 @@ const Told = Type.Object({
   reason: Type.Optional(Type.String({ maxLength: 2000 })),
 });
 
-const isBody = validatorOf(Type.Object({ events: Type.Array(Told, { maxItems: 1000 }) }));
+const isBody = validatorOf(Type.Object({ events: Type.Array(Type.Unknown(), { maxItems: 1000 }) }));
+const isTold = validatorOf(Told);
 
 const stateOfType: Readonly<Record<string, MessageState>> = {
   delivered: "delivered",
@@ -34,12 +35,13 @@ const channelOfWord: Readonly<Record<string, Channel>> = {
 
 const detailCharactersMax = 300;
 
-/** None: of a type or in a channel that is nothing to us. */
+/** None: of a type or in a channel that is nothing to us, or of a message that nobody can tell. */
 const noticesOf = (told: Static<typeof Told>): MessageNotice[] => {
   const { eventId, externalId: reference, recipient, occurredAt: at, reason } = told;
   const what = wordFor(told.type, stateOfType);
   const channel = wordFor(told.channel, channelOfWord);
   if (what === undefined || channel === undefined) return [];
+  if (reference === undefined && !readersWords.has(what)) return [];
   const detail =
     reason === undefined ? {} : { detail: masked(reason, { recipient }).slice(0, detailCharactersMax) };
   const whose = reference === undefined ? { channel, recipient } : { reference };
@@ -47,10 +49,15 @@ const noticesOf = (told: Static<typeof Told>): MessageNotice[] => {
 };
 
 export const sendwellInbound: InboundDialect = {
+  signatureHeader: "x-vendor-signature",
   verify: vendorSignature,
+  /** One that cannot be read stops no other; 422 only where none can. */
   read: (request) => {
     const { events } = checked(jsonOf(request), isBody);
-    const notices = events.flatMap(noticesOf);
-    return { notices, passedOver: events.length - notices.length };
+    const good = events.filter((one) => isTold(one));
+    if (good.length === 0 && events.length > 0) checked(events[0], isTold);
+    const notices = good.flatMap(noticesOf);
+    const malformed = events.length - good.length;
+    return { notices, passedOver: events.length - notices.length, ...(malformed > 0 && { malformed }) };
   },
 };

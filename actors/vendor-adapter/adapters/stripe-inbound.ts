@@ -11,6 +11,7 @@ import {
 } from "./stripe-events.ts";
 
 export const stripeInbound: InboundDialect = {
+  signatureHeader: "stripe-signature",
   verify: timestampedSignature("stripe-signature"),
   read: (request) => {
     const { type, created, data } = checked(jsonOf(request), isEvent);

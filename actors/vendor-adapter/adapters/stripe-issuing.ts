@@ -297,22 +297,25 @@ export class StripeIssuing implements PaymentPort {
     const { data, has_more: hasMore } = end.body;
     if (hasMore && data.length === 0) return endless;
     const entries: CardTransactionEntry[] = [];
+    const unreadable: string[] = [];
     for (const event of data.toReversed()) {
       const told = await this.#entriesOf(event, context);
-      if ("outcome" in told) return told;
-      entries.push(...told);
+      if (told !== undefined && "outcome" in told) return told;
+      if (told === undefined) unreadable.push(event.id);
+      entries.push(...(told ?? [{ changedAt: isoOf(event.created) }]));
     }
-    return { outcome: "done", entries, ...(hasMore && { nextCursor: cursorAt(place, data) }) };
+    const nextCursor = hasMore ? { nextCursor: cursorAt(place, data) } : {};
+    return { outcome: "done", entries, ...(unreadable.length > 0 && { unreadable }), ...nextCursor };
   }
 
-  /** At least one: its time counts even when it tells of nothing. */
+  /** At least one: its time counts even when it tells of nothing. Undefined: it cannot be read, and must not stop those behind it. */
   async #entriesOf(
     event: EventObject,
     context: CallContext,
-  ): Promise<CardTransactionEntry[] | ReturnType<typeof malformed>> {
+  ): Promise<CardTransactionEntry[] | ReturnType<typeof malformed> | undefined> {
     const changedAt = isoOf(event.created);
     const uses = usesIn(event);
-    if (uses === undefined) return malformed(`the vendor's event ${event.id} is malformed: ${event.type}`);
+    if (uses === undefined) return undefined;
     const entries: CardTransactionEntry[] = [];
     for (const { reference: named, ...use } of uses) {
       const found = named === undefined ? await this.referenceOf(use, context) : undefined;

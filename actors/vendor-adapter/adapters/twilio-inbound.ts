@@ -7,15 +7,30 @@ import type { Channel } from "../../../schemas/vocabulary.ts";
 import { wordFor } from "../http.ts";
 import type { InboundDialect, InboundRequest, MessageNotice } from "../inbound.ts";
 
+/** An HMAC-SHA1 in base64. */
+const signatureShape = /^[A-Za-z0-9+/]{27}=$/;
+/** Far beyond any webhook of messages: what is signed are the fields, so they are taken apart before anybody is believed. */
+const formBytesMax = 64 * 1024;
+const ampersandsMax = 200;
+const ampersand = 0x26;
+
+const isTooMuch = ({ rawBody }: InboundRequest): boolean => {
+  if (rawBody.length > formBytesMax) return true;
+  let found = 0;
+  for (const byte of rawBody) if (byte === ampersand) found += 1;
+  return found > ampersandsMax;
+};
+
 /** Each name once, or all of its values: as Twilio signs them. */
 const fieldsOf = ({ rawBody }: InboundRequest): Record<string, string | string[]> => {
-  const fields = new URLSearchParams(rawBody.toString("utf8"));
-  return Object.fromEntries(
-    [...new Set(fields.keys())].map((name) => {
-      const all = fields.getAll(name);
-      return [name, all.length === 1 ? (all[0] as string) : all];
-    }),
-  );
+  const fields = new Map<string, string | string[]>();
+  for (const [name, value] of new URLSearchParams(rawBody.toString("utf8"))) {
+    const before = fields.get(name);
+    if (before === undefined) fields.set(name, value);
+    else if (Array.isArray(before)) before.push(value);
+    else fields.set(name, [before, value]);
+  }
+  return Object.fromEntries(fields);
 };
 
 const stateOfStatus: Readonly<Record<string, MessageState>> = {
@@ -48,21 +63,27 @@ const addressOf = (text: string): { channel: Channel; recipient: string } | unde
 
 type Fields = (name: string) => string;
 
-/** What became of a message of ours; its address carries the reference. One that its reader wanted nothing of has come back, too. */
+/**
+ * What became of a message; the address carries the reference of ours, else Twilio's own id tells whether it is ours at all. One that its
+ * reader wanted nothing of has come back, too.
+ */
 const fateOf = (field: Fields, { url }: InboundRequest, at: string): MessageNotice[] => {
   const status = field("MessageStatus") || field("SmsStatus");
   const code = field("ErrorCode");
   const told = wordFor(status, stateOfStatus);
   const reference = new URL(url).searchParams.get("reference");
-  const whose = reference ? { reference } : addressOf(field("To"));
-  if (told === undefined || whose === undefined) return [];
+  if (told === undefined) return [];
+  const messageId = field("MessageSid");
   const fate: MessageNotice = {
-    ...{ kind: "message", eventId: `${field("MessageSid")}:${status}`, at, ...whose, what: told },
+    ...{ kind: "message", eventId: `${messageId}:${status}`, at, what: told },
+    ...(reference ? { reference } : { messageId }),
     ...(told === "bounced" && /^\d{1,10}$/.test(code) && { detail: `Twilio's error ${code}` }),
   };
-  return told === "bounced" && optedOutCodes.includes(code)
-    ? [fate, { ...fate, eventId: `${field("MessageSid")}:opted-out`, what: "opted-out" }]
-    : [fate];
+  if (told !== "bounced" || !optedOutCodes.includes(code)) return [fate];
+  const whose = reference ? { reference } : addressOf(field("To"));
+  return whose === undefined
+    ? [fate]
+    : [fate, { kind: "message", eventId: `${messageId}:opted-out`, at, ...whose, what: "opted-out" }];
 };
 
 /** What a reader writes to our number. */
@@ -76,10 +97,13 @@ const replyOf = (field: Fields, at: string): MessageNotice[] => {
 };
 
 export const twilioInbound: InboundDialect = {
+  signatureHeader: "x-twilio-signature",
   /** The scheme has no time; what is sent again tells the same under the same id. */
   verify: (request, secret) => {
     const { headers, url } = request;
-    return validateRequest(secret, headers["x-twilio-signature"] ?? "", url, fieldsOf(request));
+    const signature = headers["x-twilio-signature"] ?? "";
+    if (!signatureShape.test(signature) || isTooMuch(request)) return false;
+    return validateRequest(secret, signature, url, fieldsOf(request));
   },
   read: (request, now) => {
     const fields = fieldsOf(request);

@@ -62,7 +62,8 @@ export const missingEvents = async (
     }));
 };
 
-type CaseRow = Pick<Meta, "_id" | "outbox"> & Pick<CaseState, "source" | "createdAt" | "provisionedAt" | "resolvedAt">;
+type CaseRow = Pick<Meta, "_id" | "outbox"> &
+  Pick<CaseState, "source" | "createdAt" | "provisionedAt" | "resolvedAt">;
 const caseFields = { source: 1, createdAt: 1, provisionedAt: 1, resolvedAt: 1, outbox: 1 };
 
 /** One that the flight feed has opened is told of at once, and its passengers as an amendment. */

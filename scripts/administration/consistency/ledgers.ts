@@ -264,8 +264,8 @@ const absent = (
     });
 
 /** Of a stay that was over before what the book goes back to. */
-const isForgotten = (
-  { assignment }: SubCaseRow,
+export const isForgotten = (
+  { assignment }: Pick<SubCaseRow, "assignment">,
   { vendor, listsDays }: { vendor: string; listsDays: number | undefined },
   now: Date,
 ): boolean => {

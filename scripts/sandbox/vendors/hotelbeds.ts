@@ -44,19 +44,31 @@ const Availability = Type.Object({
       unit: Type.Enum(["km"]),
     }),
   ),
+  filter: Type.Optional(
+    Type.Object(
+      {
+        maxHotels: Type.Optional(Type.Integer({ minimum: 1, maximum: 2000 })),
+        maxRooms: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
+        maxRatesPerRoom: Type.Optional(Type.Integer({ minimum: 1 })),
+        paymentType: Type.Optional(Type.Enum(["AT_WEB", "AT_HOTEL", "BOTH"])),
+      },
+      { additionalProperties: false },
+    ),
+  ),
   hotels: Type.Optional(Type.Object({ hotel: Type.Array(Type.Integer(), { minItems: 1 }) })),
 });
 const CheckRates = Type.Object({
   rooms: Type.Array(Type.Object({ rateKey: Type.String() }), { minItems: 1, maxItems: 1 }),
 });
+const Name = Type.String({ minLength: 1, maxLength: 50 });
 const Pax = Type.Object({
   roomId: Type.Integer({ minimum: 1 }),
   type: Type.Enum(["AD"]),
-  name: Type.Optional(Type.String()),
-  surname: Type.Optional(Type.String()),
+  name: Type.Optional(Name),
+  surname: Type.Optional(Name),
 });
 const BookingRequest = Type.Object({
-  holder: Type.Object({ name: Type.String({ minLength: 1 }), surname: Type.String({ minLength: 1 }) }),
+  holder: Type.Object({ name: Name, surname: Name }),
   rooms: Type.Array(Type.Object({ rateKey: Type.String(), paxes: Type.Array(Pax, { minItems: 1 }) }), {
     minItems: 1,
     maxItems: 1,
@@ -85,7 +97,8 @@ const search = (
   desk: HotelDesk,
   { body, nowMs }: VendorRequest<Static<typeof Availability>>,
 ): VendorAnswer => {
-  const { stay, occupancies, geolocation, hotels } = body;
+  const { stay, occupancies, geolocation, hotels, filter = {} } = body;
+  const { maxHotels, maxRooms, paymentType = "BOTH" } = filter;
   const { rooms, adults } = occupancies[0]!;
   const place = geolocation && { latitude: geolocation.latitude, longitude: geolocation.longitude };
   const found =
@@ -108,10 +121,12 @@ const search = (
       const rate = rateOf(vacancy, listing, { ...key, roomCode: code }, nowMs);
       return { code, name: vacancy.room.name.toUpperCase(), rates: [rate] };
     });
-    return [{ ...hotel, currency: open[0]!.room.currency, rooms: kinds }];
+    const paid = kinds.filter(({ rates }) => paymentType === "BOTH" || rates[0]?.paymentType === paymentType);
+    const shown = paid.slice(0, maxRooms);
+    return shown.length === 0 ? [] : [{ ...hotel, currency: open[0]!.room.currency, rooms: shown }];
   });
-  const list = offered.length > 0 && { hotels: offered, ...stay };
-  return answer({ hotels: { ...list, total: offered.length } });
+  const list = offered.slice(0, maxHotels);
+  return answer({ hotels: { ...(list.length > 0 && { hotels: list, ...stay }), total: list.length } });
 };
 
 /** The room that a key names, as many of it as it names. */
@@ -184,9 +199,9 @@ const detail = (desk: HotelDesk, { params, nowMs }: VendorRequest): VendorAnswer
 
 const modify = (desk: HotelDesk, request: VendorRequest<Static<typeof Change>>): VendorAnswer => {
   const { params, body, nowMs } = request;
-  if (body.mode === "SIMULATION") return detail(desk, request);
   const { checkIn, checkOut } = body.booking.hotel;
-  const modified = desk.modify(params.reference!, { checkIn, checkOut }, nowMs);
+  const isSimulated = body.mode === "SIMULATION";
+  const modified = desk.modify(params.reference!, { checkIn, checkOut }, nowMs, isSimulated);
   return "refused" in modified ? refusals[modified.refused] : answer({ booking: bookingOf(modified.sale) });
 };
 
@@ -293,6 +308,7 @@ const routesOf = (desk: HotelDesk, ledger: Ledger): VendorRoute[] => [
   },
   {
     operation: "modify",
+    operationOf: ({ body }) => ((body as Static<typeof Change>).mode === "SIMULATION" ? "quote" : "modify"),
     method: "PUT",
     path: `${bookings}/:reference`,
     write: "unkeyed",

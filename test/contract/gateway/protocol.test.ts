@@ -33,6 +33,7 @@ const calling = (route: Route) => ({
   headers: {
     ...(route.surface === "passenger" ? { Host: passengerHost } : {}),
     ...("public" in route ? {} : bearer(tokens[route.surface as keyof typeof tokens])),
+    ...Object.fromEntries((route.rawBody?.signedIn ?? []).map((header) => [header, "of somebody's"])),
   } as Record<string, string>,
 });
 

@@ -249,7 +249,7 @@ const listedByDays = async (t: Test, sandbox: Sandbox): Promise<void> => {
   }
 };
 
-/** Only what we think stands is asked after; one that can't be asked after leaves the page for later. */
+/** Only what we think stands is asked after; one that can't be asked after stops no other. */
 const askedAfter = async (t: Test, sandbox: Sandbox): Promise<void> => {
   await sandbox.reset();
   const options = { ...sandbox.vendor("rapid"), timeoutMs: 20_000 };
@@ -287,9 +287,21 @@ const askedAfter = async (t: Test, sandbox: Sandbox): Promise<void> => {
   t.equal(last.nextCursor, undefined);
   t.same(pages, [undefined, "XN-1"]);
   for (const fault of ["unavailable", "error", "malformed", "lost-answer"]) {
-    await sandbox.control({ rapid: { failNext: [{ operation: "lookup", kind: fault, times: 1 }] } });
-    t.match(await port.reconcile({ standing }, context), { outcome: "unavailable" }, fault);
+    const fail = (times: number) =>
+      sandbox.control({ rapid: { failNext: [{ operation: "lookup", kind: fault, times }] } });
+    await fail(1);
+    const { entries: others, unreadable } = done(await port.reconcile({ standing }, context));
+    t.equal(unreadable?.length, 1, `${fault}: one`);
+    t.same(
+      others.map(({ reference }) => reference).sort(),
+      [one, two].filter((reference) => reference !== unreadable?.[0]),
+      "the others are told",
+    );
+    await fail(standing.length);
+    t.match(await port.reconcile({ standing }, context), { outcome: "unavailable" }, `${fault}: all`);
   }
+  const stranger = new Rapid("rapid", { ...options, apiKey: "wrong" }, systemClock);
+  t.match(await stranger.reconcile({ standing }, context), { outcome: "refused", code: "NOT_AUTHORISED" });
 };
 
 const mark = async (sandbox: Sandbox, name: string, marking: object) => {

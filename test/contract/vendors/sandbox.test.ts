@@ -175,6 +175,7 @@ t.test("faults follow from the seed and the request, not from the order", (t) =>
     malformedRate: 0.1,
     priceChangeRate: 0.1,
     oversellRate: 0.1,
+    lateWorkRate: 0.1,
   };
   const faultOf = (number: number, seed = "s") =>
     faultFor(

@@ -249,8 +249,22 @@ t.test("what Stripe's SDK is not let do, and what its errors mean", async (t) =>
   const refused = await issue();
   t.notMatch(JSON.stringify(refused), /ana|91234/, "nothing personal of its words travels on");
   const event = { id: "evt_1", type: "issuing_authorization.created", created: 1, data: { object: {} } };
-  answer = { status: 200, body: JSON.stringify({ data: [event], has_more: false }) };
-  t.match(await port.transactions({}, context), { outcome: "unavailable", detail: /evt_1 is malformed/ });
+  const authorization = {
+    ...{ id: "iauth_1", approved: true, currency: "usd", status: "pending", merchant_data: {} },
+    card: { id: "ic_1", metadata: { reference: "r" } },
+    request_history: [{ amount: 500, approved: true, created: 2 }],
+    transactions: [],
+  };
+  const good = { ...event, id: "evt_2", created: 2, data: { object: authorization } };
+  answer = { status: 200, body: JSON.stringify({ data: [good, event], has_more: false }) };
+  t.match(
+    await port.transactions({}, context),
+    {
+      ...{ outcome: "done", unreadable: ["evt_1"] },
+      entries: [{ changedAt: "1970-01-01T00:00:01.000Z" }, { transaction: { eventId: "iauth_1:0" } }],
+    },
+    "one that cannot be read stops no other",
+  );
   answer = { status: 200, body: JSON.stringify({ data: [], has_more: true }) };
   t.match(await port.transactions({}, context), { outcome: "unavailable" });
   t.match(await port.reconcile({}, context), { outcome: "unavailable" });
@@ -352,7 +366,7 @@ t.test("Twilio", async (t) => {
 
 t.test("what an account needs", async (t) => {
   const put = { name: "x", baseUrl: "https://api.example", apiKey: "k" };
-  const stripe = { ...put, dialect: "stripe-issuing", apiSecret: "s" };
+  const stripe = { ...put, dialect: "stripe-issuing", apiSecret: "0123456789abcdef" };
   const cards = { cardholder: "ich_1", revealPage: "https://x.example/show" };
   const twilio = { ...put, dialect: "twilio" };
   const accountSid = `AC${"0".repeat(32)}`;

@@ -150,8 +150,15 @@ t.test("a vendor's call is asked again later and later, and each at a time of it
     [40, 60_000],
   ] as const) {
     const delays = references.map((reference) => retryDelayMs(reference, tries));
-    t.strictSame(delays, references.map((reference) => retryDelayMs(reference, tries)), "the same again");
-    t.ok(Math.min(...delays) >= plainMs && Math.max(...delays) <= plainMs * 1.2, `try ${tries}: ${plainMs} ms`);
+    t.strictSame(
+      delays,
+      references.map((reference) => retryDelayMs(reference, tries)),
+      "the same again",
+    );
+    t.ok(
+      Math.min(...delays) >= plainMs && Math.max(...delays) <= plainMs * 1.2,
+      `try ${tries}: ${plainMs} ms`,
+    );
     const mean = delays.reduce((sum, delay) => sum + delay, 0) / delays.length;
     t.ok(Math.abs(mean - plainMs * 1.1) < plainMs * 0.01, `spread over the fifth: ${mean} of ${plainMs} ms`);
     t.ok(new Set(delays).size > 90, "not together");

@@ -80,15 +80,17 @@ t.test("the first document", async (t) => {
   t.match(full, { outboxCount: 2, pendingSince: now, nextDueAt: soon }, "the earliest timer is due first");
 });
 
-t.test("an insert that another has made before is a lost race; any other failure is thrown", async (t) => {
-  const failing = (code: number) =>
-    ({
-      insertOne: async () => {
-        throw Object.assign(new Error("no"), { code });
-      },
-    }) as unknown as Collection<Document>;
-  t.equal(await commit(failing(11000), 1, change()), undefined);
-  await t.rejects(commit(failing(50), 1, change()), { message: "no" });
+t.test("a unique name that is another's is a lost race; any other failure is thrown", async (t) => {
+  const failing = (code: number) => {
+    const write = async () => {
+      throw Object.assign(new Error("no"), { code });
+    };
+    return { insertOne: write, updateOne: write } as unknown as Collection<Document>;
+  };
+  for (const over of [{}, { before: standing(), version: 4 }]) {
+    t.equal(await commit(failing(11000), 1, change(over)), undefined);
+    await t.rejects(commit(failing(50), 1, change(over)), { message: "no" });
+  }
 });
 
 const handled = { id: "c1", at: now, version: 4 };

@@ -309,7 +309,9 @@ t.test("what the former hotel keeps is a person's work, and the group goes on", 
 t.test("what vendors tell of a group that isn't", async (t) => {
   const given = givenOf(t, rules, subCaseId);
   for (const name of ["record-stay", "record-card-transaction"])
-    given().when(received(`sub-case.${name}`, {})).refused("not-found/resource");
+    given()
+      .when(received(`sub-case.${name}`, {}))
+      .refused("not-found/resource");
 });
 
 t.test("book-rooms waits for the wave's choice", async (t) => {

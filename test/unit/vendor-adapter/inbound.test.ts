@@ -8,7 +8,6 @@ import type { Instance } from "../../../actors/vendor-adapter/dialects.ts";
 import { findCard, hear } from "../../../actors/vendor-adapter/hear.ts";
 import { type InboundRequest, vendorSignature } from "../../../actors/vendor-adapter/inbound.ts";
 import type { LookupOutcome } from "../../../actors/vendor-adapter/ports.ts";
-import { checkedVendor, type PutVendor } from "../../../actors/vendor-adapter/put-vendor.ts";
 import { formerSecret, Senders } from "../../../actors/vendor-adapter/senders.ts";
 import type { Command } from "../../../schemas/command.ts";
 import { Problem } from "../../../schemas/problems.ts";
@@ -161,10 +160,24 @@ t.test("what SendWell tells", async (t) => {
       passedOver: 3,
     },
   );
+  const bad = told({ occurredAt: "soon" });
   t.equal(
-    codeOf(() => read(told({ occurredAt: "soon" }))),
+    codeOf(() => read(bad, null)),
     "validation/body",
+    "none that can be read",
   );
+  t.same(
+    read(bad, told(), null, told({ eventId: "E9", type: "opened" })),
+    { notices: [of("E1", "delivered")], passedOver: 3, malformed: 2 },
+    "one that can be read is",
+  );
+  t.same(read(), { notices: [], passedOver: 0 });
+  for (const type of ["delivered", "bounced"])
+    t.same(
+      read(told({ type, externalId: undefined })),
+      { notices: [], passedOver: 1 },
+      "of a message that nobody can tell",
+    );
   t.equal(
     codeOf(() => sendwellInbound.read(signed({ events: Array(1001).fill(told()) }), evening)),
     "validation/body",
@@ -202,24 +215,6 @@ t.test("the secret before is good for fourteen days", async (t) => {
   }
 });
 
-t.test("which secrets are taken", async (t) => {
-  const put = { name: "cards", dialect: "cardworks", baseUrl: "https://cards.example", apiKey: "key" };
-  const refused = (more: Partial<PutVendor>) => {
-    try {
-      return checkedVendor({ ...put, ...more }).secrets.webhookSecret;
-    } catch (error) {
-      return (error as Problem).members.errors?.[0];
-    }
-  };
-  const long = "whsec_0123456789";
-  t.equal(refused({ webhookSecret: long }), long);
-  t.equal(refused({}), undefined);
-  const pointer = "/webhookSecret";
-  t.match(refused({ webhookSecret: long.slice(1) }), { pointer, detail: /shorter/ });
-  t.match(refused({ webhookSecret: `${long} ` }), { pointer });
-  t.match(refused({ dialect: "stayhub", webhookSecret: long }), { pointer, detail: /not used/ });
-});
-
 interface Sent {
   tenant: string;
   name: string;
@@ -232,7 +227,8 @@ interface Sent {
 const worldOf = () => {
   const sent: Sent[] = [];
   const logged: unknown[] = [];
-  const log = { info: (facts: unknown) => logged.push(facts), warn: (facts: unknown) => logged.push(facts) };
+  const note = (facts: unknown) => logged.push(facts);
+  const log = { info: note, warn: note, debug: () => {} };
   const publish = async (subject: string, payload: string, { msgID }: { msgID: string }) => {
     const { tenant, name, entity, id, data } = JSON.parse(payload) as Sent;
     t.equal(msgID, id, "the stream tells repeats by it");
@@ -288,7 +284,10 @@ t.test("whom a webhook concerns", async (t) => {
     ]);
   const ofMessage = (tenant: string) => ({ events: [told({ externalId: `${tenant}-${ulid}.x.1` })] });
   t.match((await hearing("sendwell", signed(ofMessage("XN"), "xn's own"))).sent, [
-    { tenant: "XN", name: "message.record-status", entity: "", data: { state: "delivered" } },
+    {
+      ...{ tenant: "XN", name: "message.record-status", entity: "" },
+      data: { vendor: "sendwell", state: "delivered", reference: `XN-${ulid}.x.1` },
+    },
   ]);
   for (const [name, body, secret] of [
     ["another airline's", ofMessage("QZ"), "xn's own"],
@@ -301,6 +300,12 @@ t.test("whom a webhook concerns", async (t) => {
     t.strictSame(sent, [], name);
     t.match(logged, [{ unknown: 1 }], name);
   }
+  const intermediate = { events: [told({ type: "opened" })] };
+  t.strictSame((await hearing("sendwell", signed(intermediate, "xn's own"))).logged, [], "a step on the way");
+  const half = { events: [told({ occurredAt: "soon" }), told({ externalId: `XN-${ulid}.x.1` })] };
+  const { sent: rest, logged } = await hearing("sendwell", signed(half, "xn's own"));
+  t.match(rest, [{ name: "message.record-status" }]);
+  t.match(logged, [{ malformed: 1 }], "what cannot be read is seen");
   const byReader = { events: [told({ externalId: undefined, type: "opted_out" })] };
   t.match(
     (await hearing("mixed", signed(byReader, "of both"))).sent,

@@ -1,69 +1,13 @@
 // What real vendors' answers come to, wrong and hostile ones too: Hotelbeds' and Rapid's dialects over HTTP, before a server that says what it is told to.
 import { createHash } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
-import t, { type Test } from "tap";
-import { Hotelbeds } from "../../../actors/vendor-adapter/adapters/hotelbeds.ts";
-import { Rapid } from "../../../actors/vendor-adapter/adapters/rapid.ts";
+import t from "tap";
 import { shortReference } from "../../../actors/vendor-adapter/adapters/short-reference.ts";
 import type { HotelPort } from "../../../actors/vendor-adapter/ports.ts";
-import type { HotelOffer, HotelSearch } from "../../../schemas/hotel.ts";
+import type { HotelOffer } from "../../../schemas/hotel.ts";
 import { trace } from "../../harness/given.ts";
+import { jfk, now, type Said, search, stay, toldVendor } from "../../harness/told-vendor.ts";
 
-const now = new Date("2026-11-20T12:00:00Z");
-const clock = { now: () => now };
 const context = { traceparent: trace.traceparent };
-const jfk = { latitude: 40.6398, longitude: -73.7789 };
-const stay = { checkIn: "2026-11-21", checkOut: "2026-11-23" };
-const search: HotelSearch = { airport: "JFK", coordinates: jfk, radiusKm: 50, ...stay, rooms: 9 };
-const desk = {
-  ...{ email: "desk@xn.example", phoneCountryCode: "1", phone: "2125550143", customerIp: "192.0.2.7" },
-  ...{ countryCode: "US", currency: "USD", city: "New York", addressLine: "1 Station Road" },
-};
-
-interface Said {
-  status?: number;
-  headers?: Record<string, string>;
-  body?: unknown;
-}
-
-/** Answers by the longest beginning of `METHOD /path` that there is a word for. */
-const vendor = async (t: Test) => {
-  let says: Record<string, Said> = {};
-  const asked: { at: string; headers: IncomingHttpHeaders; body: string }[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const at = `${request.method} ${request.url}`;
-      asked.push({ at, headers: request.headers, body: Buffer.concat(chunks).toString() });
-      const known = Object.keys(says).filter((begin) => at.startsWith(begin));
-      const {
-        status = 200,
-        headers = {},
-        body,
-      } = says[known.sort((a, b) => b.length - a.length)[0] ?? ""] ?? {};
-      response.writeHead(status, headers).end(body === undefined ? undefined : JSON.stringify(body));
-    });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const options = { baseUrl, apiKey: "key", apiSecret: "secret", timeoutMs: 20_000 };
-  return {
-    hotelbeds: () => new Hotelbeds("beds", options, clock),
-    rapid: () => new Rapid("rapid", { ...options, account: desk }, clock),
-    says: (what: Record<string, Said>) => {
-      says = what;
-      asked.length = 0;
-    },
-    asked,
-  };
-};
 
 const offersOf = async (port: HotelPort): Promise<HotelOffer[] | string> => {
   const end = await port.search(search, context);
@@ -71,7 +15,7 @@ const offersOf = async (port: HotelPort): Promise<HotelOffer[] | string> => {
 };
 
 t.test("Hotelbeds", async (t) => {
-  const beds = await vendor(t);
+  const beds = await toldVendor(t);
   const rate = {
     ...{
       rateKey: "K1",
@@ -178,7 +122,8 @@ t.test("Hotelbeds", async (t) => {
   const { holdId } = hold as unknown as { holdId: string };
   const guest = { givenName: "Ana", familyName: "Silva" };
   const booking = { reference: "XN-1.room.1.1", holdId, leadGuest: guest, guests: [guest] };
-  const book = () => port.book({ ...booking, payment: { method: "GUARANTEE" } }, context);
+  // Of a port that has asked for nothing before.
+  const book = () => beds.hotelbeds().book({ ...booking, payment: { method: "GUARANTEE" } }, context);
   const none = { "GET /hotel-api/1.0/bookings?": { body: { bookings: { total: 0 } } } };
   for (const [said, expected] of [
     [
@@ -198,6 +143,11 @@ t.test("Hotelbeds", async (t) => {
     [{ status: 400, body: { error: "what?" } }, { code: "REFUSED" }],
     [{ status: 200, body: { booking: { reference: "1" } } }, { outcome: "in-doubt" }],
     [{ status: 502, body: "<html>" }, { outcome: "in-doubt" }],
+    [
+      { status: 403, body: { error: "Account Over Queries Per Second Limit: quota exceeded" } },
+      { outcome: "unavailable" },
+    ],
+    [{ status: 403, body: { error: "Not Authorized" } }, { code: "NOT_AUTHORISED" }],
   ] as [Said, object][]) {
     beds.says({ ...none, "POST /hotel-api/1.0/bookings": said });
     t.match(await book(), expected, JSON.stringify(said));
@@ -225,7 +175,7 @@ t.test("Hotelbeds", async (t) => {
 });
 
 t.test("Rapid", async (t) => {
-  const rapid = await vendor(t);
+  const rapid = await toldVendor(t);
   const price = (value: string) => ({
     totals: { inclusive: { billable_currency: { value, currency: "USD" } } },
   });

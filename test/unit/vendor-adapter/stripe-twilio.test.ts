@@ -184,6 +184,45 @@ const form = (fields: Record<string, string>, url = callback): InboundRequest =>
   url,
 });
 
+t.test("of Twilio's forms no more is taken apart than a true one has, whoever has signed it", async (t) => {
+  const believed = (fields: Record<string, string | string[]>) => {
+    const rawBody = Object.entries(fields)
+      .flatMap(([name, values]) => [values].flat().map((value) => `${name}=${value}`))
+      .join("&");
+    return twilioInbound.verify(
+      {
+        headers: { "x-twilio-signature": getExpectedTwilioSignature("token", callback, fields) },
+        rawBody: Buffer.from(rawBody),
+        url: callback,
+      },
+      "token",
+      evening,
+    );
+  };
+  const names = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`n${i}`, "1"]));
+  t.ok(believed(names(201)), "200 ampersands");
+  t.notOk(believed(names(202)));
+  t.ok(believed({ Body: "x".repeat(65_536 - 5) }), "64 KiB");
+  t.notOk(believed({ Body: "x".repeat(65_536 - 4) }));
+  t.ok(believed({ MediaUrl: ["b", "a", "c"], To: "1" }), "several of a name");
+  const { headers, ...good } = form({ MessageSid: sid });
+  const signature = headers["x-twilio-signature"] ?? "";
+  for (const other of ["", "x", `${signature}=`, `${signature.slice(0, -1)}A`, ` ${signature}`]) {
+    let isRead = false;
+    const request = {
+      headers: { "x-twilio-signature": other },
+      url: good.url,
+      get rawBody() {
+        isRead = true;
+        return good.rawBody;
+      },
+    };
+    t.notOk(twilioInbound.verify(request, "token", evening), other);
+    t.notOk(isRead, "what is no signature has nothing read");
+  }
+});
+
 t.test("Twilio's callbacks, signed by its SDK", async (t) => {
   const fields = { MessageSid: sid, MessageStatus: "delivered", To: "+351912345678", Body: "Olá & até já" };
   const good = form(fields);
@@ -221,7 +260,25 @@ t.test("Twilio's callbacks, signed by its SDK", async (t) => {
   ]);
   for (const nothing of ["queued", "sending", "sent", "constructor"]) t.same(status(nothing), [], nothing);
   const unnamed = status("delivered", {}, callback);
-  t.match(unnamed, [{ channel: "SMS", recipient: "+351912345678" }], "without a reference: by the number");
+  t.strictSame(
+    unnamed,
+    [{ kind: "message", at, eventId: `${sid}:delivered`, messageId: sid, what: "delivered" }],
+    "without a reference: by Twilio's own id, never by the number",
+  );
+  t.strictSame(
+    status("undelivered", { ErrorCode: "21610" }, callback),
+    [
+      {
+        ...{ kind: "message", eventId: `${sid}:undelivered`, at, messageId: sid, what: "bounced" },
+        detail: "Twilio's error 21610",
+      },
+      {
+        ...{ kind: "message", eventId: `${sid}:opted-out`, at, channel: "SMS" },
+        ...{ recipient: "+351912345678", what: "opted-out" },
+      },
+    ],
+    "but that its owner wants nothing more",
+  );
   for (const word of ["STOP", " stop ", "Unsubscribe"])
     t.match(reply(word), [{ ...said, what: "opted-out" }], word);
   for (const word of ["START", "unstop"]) t.match(reply(word), [{ what: "opted-in" }], word);

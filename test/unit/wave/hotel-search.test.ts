@@ -58,6 +58,27 @@ t.test("hotels: each once, with every vendor's offer, the best first", async (t)
   t.match(astor?.offers[0], { nightlyRateMinor: 11_000, totalMinor: 66_000, currency: "USD" });
   t.notOk("policy" in (astor?.offers[0] ?? {}), "held against nothing");
 
+  const abroad = hotelsFound(
+    [
+      offer("stayhub", "astor", { nightlyRateMinor: 11_500, currency: "USD" }),
+      offer("roomlink", "astor", { nightlyRateMinor: 16_000, currency: "JPY" }),
+      offer("stayhub", "biltmore", { nightlyRateMinor: 9900, currency: "EUR" }),
+      offer("stayhub", "carlton", { nightlyRateMinor: 1, currency: "XAG" }),
+    ],
+    jfk,
+    stay,
+    undefined,
+  );
+  t.strictSame(
+    abroad.map(({ offers: [best] }) => [best?.nightlyRateMinor, best?.currency]),
+    [
+      [16_000, "JPY"],
+      [9900, "EUR"],
+      [1, "XAG"],
+    ],
+    "104.55 dollars by the dated table, then 113.85; what has no rate there is last",
+  );
+
   const gates = gatesOf({}, jfk, policy({ maxDistanceKm: 10, minStars: 4 }));
   const held = hotelsFound(offers, jfk, stay, gates);
   t.strictSame(
