@@ -15,6 +15,7 @@ const policy = {
   context: { airport: "BOS", airline: "urn:airline:XN" },
   tiers: ["ECONOMY"],
   autoApproveDemand: true,
+  incrementalRequiresApproval: false,
   maxAutomaticRoomsPerWave: 50,
   detectionThreshold: 0.7,
   openOnDetection: true,
