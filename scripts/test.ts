@@ -69,7 +69,7 @@ const atOnce = 4;
 /** Of a whole file, in seconds; a file that needs more says so by `takesLong`. */
 const timeoutSeconds = 120;
 
-/** One line per process as it ends, and each failure in full at the end. */
+/** One line per process as it ends, with its failures, which stand at the end once more. */
 async function suite(jobs: readonly Job[], signal: AbortSignal): Promise<Report> {
   const totals: Report = { passed: 0, failed: 0 };
   const failures: string[] = [];
@@ -117,6 +117,7 @@ async function run(files: Job): Promise<Report & { told: string[] }> {
   progress.end(output);
   const took = Math.round(performance.now() - startedAt);
   console.log(`${report.failed === 0 ? "passed" : "FAILED"} ${name} (${took} ms)`);
+  for (const failure of report.told) console.log(failure);
   return report;
 }
 

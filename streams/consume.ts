@@ -167,7 +167,7 @@ const startOf = ({
 class Worker {
   readonly #streams: Streams;
   readonly #consumption: Consumption;
-  /** Made with the first: it holds its places from the beginning, and there are hundreds of consumers. */
+  /** Made with the first: it holds its places from the beginning, and there is one for each consumer. */
   #errors: LRUCache<number, number> | undefined;
   readonly #running = new Set<Promise<void>>();
   #consumer: Consumer | undefined;

@@ -96,7 +96,7 @@ export const attemptFirst = async (
   parts: AttemptParts,
   recipient: Recipient,
   delivery: Delivery,
-  givenOutFirst = false,
+  givenOutFirst: boolean,
 ): Promise<Disposition> => {
   const event = delivery.json() as EventRecord;
   if (idOf(event.tenant) !== recipient.tenant) return foreign;

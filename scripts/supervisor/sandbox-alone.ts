@@ -3,7 +3,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { table } from "../administration/table.ts";
 import { partNames } from "../sandbox/vendors/index.ts";
+import { describeEnd } from "./running.ts";
 import { startScript } from "./script-process.ts";
+import { StartFailure } from "./start-failure.ts";
 
 export interface SandboxAloneOptions {
   /** Of the control address. */
@@ -27,7 +29,7 @@ const stopGraceMs = 5_000;
 
 /**
  * Resolves once everything has stopped.
- * @throws StartFailure when the sandbox does not start, with its own words
+ * @throws StartFailure when the sandbox does not start, or ends by itself, with its own words
  */
 export const runSandboxAlone = async (
   { port, dataDir, vendors = partNames.join(","), seed, say }: SandboxAloneOptions,
@@ -35,8 +37,9 @@ export const runSandboxAlone = async (
 ): Promise<void> => {
   const folder = join(dataDir, "sandbox");
   mkdirSync(folder, { recursive: true });
+  const logFile = join(folder, "sandbox.log");
   const announced = Promise.withResolvers<Announced>();
-  const sandbox = await startScript({
+  const starting = startScript({
     name: "sandbox",
     script: resolve(import.meta.dirname, "../sandbox/main.ts"),
     args: [
@@ -44,13 +47,17 @@ export const runSandboxAlone = async (
       ...(seed === undefined ? [] : ["--seed", seed]),
     ],
     env: process.env,
-    logFile: join(folder, "sandbox.log"),
+    logFile,
     readyLine: /^listening (http:\S+)/,
     onLine: (line) => {
       if (line.startsWith("sandbox ")) announced.resolve(JSON.parse(line.slice("sandbox ".length)));
     },
     signal,
   });
+  const sandbox = await starting.catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  if (sandbox === undefined) return;
   const told = await announced.promise;
   const file = join(dataDir, "sandbox.json");
   writeFileSync(file, `${JSON.stringify(told, null, 2)}\n`, { mode: 0o600 });
@@ -67,7 +74,6 @@ export const runSandboxAlone = async (
   say(`ready ${sandbox.url}`);
   const stopped = new Promise<void>((done) => signal.addEventListener("abort", () => done(), { once: true }));
   const ended = await Promise.race([sandbox.exited, signal.aborted ? undefined : stopped]);
-  if (ended !== undefined)
-    throw new Error(`the sandbox has ended by itself (log: ${join(folder, "sandbox.log")})`);
+  if (ended !== undefined) throw new StartFailure(`the sandbox ${describeEnd(ended)} (log: ${logFile})`);
   await sandbox.stop(stopGraceMs);
 };

@@ -24,6 +24,8 @@ registerHooks({
 
 const files: string[] = JSON.parse(process.env.TEST_FILES ?? "[]");
 const timeout = Number(process.env.TEST_FILE_SECONDS) * 1000;
+/** For what ends by itself a moment after its test. */
+const leftRunningMs = 10_000;
 t.setTimeout(0);
 for (const file of files) {
   await t.test(file, { timeout }, async (ofFile) => {
@@ -32,3 +34,8 @@ for (const file of files) {
     await import(running);
   });
 }
+// Each file's time is over by now: what one has left running would keep the process for ever.
+setTimeout(() => {
+  console.error("something that a test has started still runs");
+  process.exit(1);
+}, leftRunningMs).unref();

@@ -31,6 +31,7 @@ import { Problem } from "../../../schemas/problems.ts";
 import type { Streams } from "../../../streams/connection.ts";
 import { type Consumption, consume, type Delivery, done } from "../../../streams/consume.ts";
 import { countLog, readLog } from "../../../streams/read-log.ts";
+import { duplicateWindowMs } from "../../../streams/topology.ts";
 import { event, later, now } from "./offer-ready.ts";
 
 const command = (verb: string, data: unknown, when: Date = now): Received => ({
@@ -219,12 +220,12 @@ t.test("no attempt is made of a type that is not allowed any more", async (t) =>
   const none = allowing("case.opened");
   const some = allowing("case.opened", event.type);
 
-  t.same(await attemptFirst(parts, none, told(event)), done);
+  t.same(await attemptFirst(parts, none, told(event), false), done);
   t.same(await attemptReplayed(parts, none, event, at), { disposition: done, outcome: "skipped" });
-  await t.rejects(attemptFirst(parts, some, told(event)), { message: "posted" });
+  await t.rejects(attemptFirst(parts, some, told(event), false), { message: "posted" });
   await t.rejects(attemptReplayed(parts, some, event, at), { message: "posted" });
   const another = { ...event, tenant: "urn:airline:YY" };
-  t.match(await attemptFirst(parts, some, told(another)), { kind: "dead" });
+  t.match(await attemptFirst(parts, some, told(another), false), { kind: "dead" });
   t.match(await attemptReplayed(parts, some, another, at), {
     ...{ disposition: { kind: "dead" }, outcome: "skipped" },
   });
@@ -240,4 +241,34 @@ t.test("no attempt is made of a type that is not allowed any more", async (t) =>
   t.same(deliveryOutgoing(over, expired, command("withdraw", {}), "XN-D"), [], "which pauses nobody");
   t.same(decideDelivery(1)(expired, command("withdraw", {})), []);
   await t.rejects(attemptAgain(parts, some, due), { message: "posted" });
+});
+
+t.test("whether an event was attempted before is looked for only where it may have been", async (t) => {
+  const table: [what: string, givenOutFirst: boolean, ageMs: number, looks: number][] = [
+    ["given out for the first time, and told just now", true, 0, 0],
+    ["given out again", false, 0, 1],
+    ["told so long ago that the stream may hold it twice", true, duplicateWindowMs / 2, 1],
+  ];
+  for (const [what, givenOutFirst, ageMs, looks] of table) {
+    let looked = 0;
+    const posted = new Error("posted");
+    const findOne = async () => {
+      looked++;
+      return null;
+    };
+    const parts = {
+      documents: { tenant: () => ({ collection: () => ({ findOne }) }) },
+      clock: { now: () => new Date(Date.parse(event.occurred_at) + ageMs) },
+      sender: { send: () => Promise.reject(posted) },
+    } as unknown as AttemptParts;
+    const recipient: Recipient = {
+      ...{ id: "XN-SUB", tenant: "XN", clientId: "XN-tower", url: "https://x.example/", secret: "s" },
+      types: [event.type],
+    };
+    const delivery: Delivery = {
+      ...{ subject: "evt", json: () => event, sequence: 5, ageMs: 0, attempt: 1, left: 0 },
+    };
+    await t.rejects(attemptFirst(parts, recipient, delivery, givenOutFirst), posted, what);
+    t.equal(looked, looks, what);
+  }
 });
