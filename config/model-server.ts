@@ -50,6 +50,8 @@ export const modelServerOf = (
   key: string | undefined,
 ): ModelServer | undefined => {
   if (url === undefined && name === undefined && key === undefined) return undefined;
+  if (key !== undefined && !/^[\x21-\x7e]+$/.test(key))
+    throw new TypeError("MODEL_KEY_FILE: must hold one word of visible ASCII");
   if (url === undefined) throw new TypeError("MODEL_URL: is missing");
   if (name === undefined) throw new TypeError("MODEL_NAME: is missing");
   const { protocol, hostname, username, password } = new URL(url);

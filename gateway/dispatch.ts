@@ -3,6 +3,7 @@ import type { ServiceBroker } from "moleculer";
 import type { Accepted, Command, Principal, Query, Reply, StagedRef, Trace } from "../schemas/command.ts";
 import { Problem } from "../schemas/problems.ts";
 import { idOf } from "../schemas/urn.ts";
+import { outageOf } from "../streams/outage.ts";
 import type { PresentedToken } from "../streams/revocations.ts";
 import type { UploadedFile } from "./checks/read-json.ts";
 import type { CompiledRoute } from "./compile-route.ts";
@@ -61,16 +62,25 @@ export interface Dispatch {
 
 export const createDispatch = (broker: ServiceBroker): Dispatch => {
   const call = async (name: string, envelope: Command | Query): Promise<Accepted> => {
-    let reply: Reply;
-    try {
-      reply = await broker.call<Reply, Command | Query>(name, envelope, { timeout: callTimeoutMs });
-    } catch (error) {
-      throw isUnreachable(error) ? unavailable(name) : error;
-    }
+    const reply = await reached<Reply>(broker, name, envelope);
     if ("problem" in reply) throw Problem.from(reply.problem);
     return reply;
   };
   return { command: call, query: call };
+};
+
+/** What an action answers. @throws Problem upstream/unavailable where nobody does, or what it needs is away; else what it threw */
+export const reached = async <Answer>(
+  broker: ServiceBroker,
+  name: string,
+  params: object,
+): Promise<Answer> => {
+  try {
+    return await broker.call<Answer, object>(name, params, { timeout: callTimeoutMs });
+  } catch (error) {
+    const away = isUnreachable(error) ? name.slice(0, name.indexOf(".")) : outageOf(error);
+    throw away === undefined ? error : unavailable(away);
+  }
 };
 
 /** Whether some process answers each of these actions, as far as this one has heard. */
@@ -95,13 +105,11 @@ const unreachable: ReadonlySet<string> = new Set([
 
 const isUnreachable = (error: unknown): boolean => error instanceof Error && unreachable.has(error.name);
 
-const unavailable = (name: string): Problem => {
-  const actor = name.slice(0, name.indexOf("."));
-  return new Problem("upstream/unavailable", `The ${actor} service does not answer right now.`, {
-    failedDomain: actor,
+const unavailable = (failedDomain: string): Problem =>
+  new Problem("upstream/unavailable", `The ${failedDomain} service does not answer right now.`, {
+    failedDomain,
     retryAfterSeconds: 30,
   });
-};
 
 /** The command that a row and its request make. Its data is the body, the other path parameters and the query. */
 export const commandOf = (

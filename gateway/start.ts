@@ -158,7 +158,7 @@ const channelOf = async (
   const origins = new Set([...config.CORS_ORIGINS.split(","), new URL(config.BASE_URL).origin]);
   const beatMs = config.LIVE_BEAT_MS;
   const leaseMs = config.LOCK_LEASE_MS;
-  const wiring = { dispatch, verify, tellProblem, origins, beatMs, leaseMs };
+  const wiring = { dispatch, verify, tellProblem, origins, proxies: config.trustedProxies, beatMs, leaseMs };
   return openChannel({ ...channel, ...wiring, live, tenants, revocations, now, log });
 };
 

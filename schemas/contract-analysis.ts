@@ -8,7 +8,9 @@ export const contractDocumentBytesMax = 10 * 1024 * 1024;
 export const contractDocumentPagesMax = 60;
 /** Of pages without text; each takes seconds to recognise. */
 export const scannedPagesMax = 10;
-/** A sheet of A4 at 300 dots per inch has 8.7, a telephone's photograph 12 or 24. */
+/** Of a page in a PDF: unpacked as a whole. A sheet of A4 at 300 dots per inch has 8.7. */
+export const scanMegapixelsMax = 12;
+/** Of a file, unpacked strip by strip: a telephone's photograph has 12 or 24. */
 export const pictureMegapixelsMax = 30;
 
 export const documentMediaTypes = ["application/pdf", "image/png", "image/jpeg", "image/tiff"] as const;

@@ -152,11 +152,17 @@ export const ContractView = Type.Object(
     ...terms,
     status: Type.Enum([...contractStatuses], { description: "By the local date at the airport." }),
     provenance: Type.Optional(
-      Type.Object({
-        analysisUrn: Urn("contract-analysis"),
-        confirmedBy: Type.String({ examples: ["urn:operator:9b2f6c1e-0c7a-4c55-8e2f-5f1d1c0a7a11"] }),
-        confirmedAt: Timestamp,
-      }),
+      Type.Object(
+        {
+          analysisUrn: Urn("contract-analysis"),
+          confirmedBy: Type.String({ examples: ["urn:operator:9b2f6c1e-0c7a-4c55-8e2f-5f1d1c0a7a11"] }),
+          confirmedAt: Timestamp,
+        },
+        {
+          description:
+            "Stands through later changes of the terms that name no analysis; who made those is in the audit.",
+        },
+      ),
     ),
     nights: Type.Array(
       Type.Object({

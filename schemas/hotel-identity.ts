@@ -16,7 +16,7 @@ export const providerCode = ({
 /**
  * The hotel URN of each offer, in the order of the offers (contract, "Allocation wave", deduplication). Offers match
  * by provider-independent id, else by coordinates within 100 m plus the same stars (unrated is not the same as
- * unrated), else by exact name and address; matching is transitive.
+ * unrated), else by exact name and address, which one that isn't told is not; matching is transitive.
  *
  * Evidence against a match stops it: two different provider-independent ids are two hotels however near (two brands
  * under one roof), and so are two codes of one vendor, unless they share that id. The URN comes from the whole
@@ -28,7 +28,7 @@ export const hotelUrns = (offers: readonly HotelFacts[]): string[] => {
   clusters.joinEqual((offer) => `${offer.vendor}\n${offer.providerHotelId}`, true);
   clusters.joinEqual((offer) => offer.masterHotelId || undefined, true);
   for (const [a, b] of neighbours(told)) clusters.join(a, b);
-  clusters.joinEqual((offer) => `${offer.name}\n${offer.address}`);
+  clusters.joinEqual(({ name, address }) => (address === "" ? undefined : `${name}\n${address}`));
   const urns = clusters.urns();
   return toldAs.map((index) => urns[index] as string);
 };

@@ -1,13 +1,11 @@
 /** Owns the shapes of passengers who come in a spreadsheet (contract, `passengers:bulk`): the form, its answer, what the case and the trail are told. */
 import Type, { type Static } from "typebox";
+import { cellErrorsMax } from "./manifest-rules.ts";
 import type { ManifestPatchBody } from "./partner-manifest.ts";
 import { Urn } from "./urn.ts";
 import { languages } from "./vocabulary.ts";
 
 export const passengerFileBytesMax = 10 * 1024 * 1024;
-export const passengerRowsMax = 5000;
-/** Of the wrong cells so many are told; all of them are counted. */
-export const cellErrorsMax = 100;
 
 /** What stands in the form beside `file`. */
 export const PassengerFileForm = Type.Object({

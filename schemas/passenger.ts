@@ -52,8 +52,7 @@ export interface Passenger {
   contact: { email?: string; phone?: string; language?: string };
 }
 
-/** Booking references are compared without case and blanks. */
-export const normalPnr = (pnr: string): string => pnr.replace(/[\s-]+/g, "").toUpperCase();
+export { normalPnr } from "./manifest-rules.ts";
 
 /** Names are compared without case, accents, blanks and punctuation (`O'Brien-Núñez` as `obriennunez`). */
 export const normalName = (name: string): string =>

@@ -9,10 +9,11 @@ export interface ReconcileNow {
 
 /** Something that a vendor had on record, and we had not. */
 export interface Difference {
-  /** Ours, of the room or card. */
+  /** Ours, of the room, card or vehicle. */
   reference: string;
+  /** Of a vehicle that groups share, the one that it was ordered for first. */
   subCaseUrn: string;
-  /** What was on record of the room. Absent: nothing was, of this use of a card. */
+  /** What was on record of the room or vehicle. Absent: nothing was, of this use of a card. */
   from?: string;
   to: string;
   /** Of a card's use. */
@@ -32,10 +33,12 @@ export interface ReconciledVendor {
   differences: Difference[];
 }
 
-/** What a sub-case has on record under one of its references. */
+/** What a sub-case, or a run of vehicles, has on record under a reference. */
 export interface OnRecord {
   /** Of a room. */
   room?: string;
   /** Of a card: what is known of its use, by the vendor's ids. */
   cardUses?: string[];
+  /** Of a vehicle; what never drives is forgotten once nobody has anything to do with it. */
+  ride?: string;
 }

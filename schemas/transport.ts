@@ -275,11 +275,11 @@ export interface LeaveSeats extends SeatHolder {
   again: number;
 }
 
-/** The data of `transport.note-seats`: what a search for seats came to. */
+/** The data of `transport.note-seats`: what a search for seats came to. `lost`: they were booked, and the vendor has cancelled their vehicle. */
 export interface SeatsNote extends SeatHolder {
-  outcome: "booked" | "refused";
+  outcome: "booked" | "refused" | "lost";
   vehicles: { passengers: number; plate?: string }[];
-  /** Of `refused`. */
+  /** Of `refused` and `lost`. */
   code?: string;
   detail?: string;
 }
@@ -289,3 +289,22 @@ export interface SeatsLeft extends SeatHolder {
   again: number;
   refusal?: { code: string; detail: string };
 }
+
+/** The data of `transport.record-ride`: what a transport vendor tells of a ride after it was booked. */
+export interface RideReport {
+  /** Ours, of the vehicle. */
+  reference: string;
+  /** The vendor's own id. */
+  rideId: string;
+  state: "CANCELLED";
+  /** ISO 8601 UTC, by the vendor's clock. */
+  at: string;
+}
+
+/** A vehicle's reference: the group that it was ordered for first, its run, and its number there. */
+export const rideReference = (transferId: string, runId: string, number: number): string =>
+  `${transferId}.ride.${runId}.${number}`;
+
+/** The run of a vehicle's reference; undefined: it is none of a vehicle. */
+export const runOfReference = (reference: string): string | undefined =>
+  /^[\w-]+\.ride\.([A-Z0-9]{2,3}-[0-9A-HJKMNP-TV-Z]{26})\.\d+$/.exec(reference)?.[1];

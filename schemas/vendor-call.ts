@@ -89,8 +89,6 @@ export interface VendorView {
 /** A page of our references of bookings that stand with a vendor. */
 export interface StandingBookings {
   references: string[];
-  /** Of attempts that were given up: what stands under one of them is nobody's. Absent: none. */
-  givenUp?: string[];
   /** Where the next page begins; absent: this is the last one. */
   next?: string;
 }
@@ -105,15 +103,19 @@ export interface StayReport {
   at: string;
 }
 
-/** What is wrong with a booking that stands with a vendor (`LedgerEntry.oddity`). */
+/** What is wrong with a booking that stands with a vendor. TWIN: the group has another one under the same reference; STRAY: it has none under it. */
 export type BookingOddity = "TWIN" | "STRAY" | "PARTLY_CANCELLED";
 
-/** The data of `sub-case.note-oddity`: a booking of which the group may know nothing, or not all. */
-export interface OddBooking {
-  vendor: string;
+/** What stands with a vendor. */
+export interface StandingBooking {
   /** Ours. */
   reference: string;
   bookingId: string;
+}
+
+/** The data of `sub-case.note-oddity`: a booking of which the group may know nothing, or not all. */
+export interface OddBooking extends StandingBooking {
+  vendor: string;
   oddity: BookingOddity;
 }
 

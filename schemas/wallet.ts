@@ -12,7 +12,7 @@ export interface CardTransaction {
   /** Ours, of the card. */
   reference: string;
   cardId: string;
-  /** What a settlement or reversal belongs to has the same. */
+  /** What a settlement or reversal belongs to has the same. That of what belongs to none is its event's own. */
   authorizationId: string;
   kind: CardUseKind;
   /** Above zero; of a reversal what is given back, held or settled. */

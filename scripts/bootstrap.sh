@@ -83,7 +83,7 @@ run_script() {
   export NODE_COMPILE_CACHE="${NODE_COMPILE_CACHE:-$root/.cache/compiled}"
   # node:sqlite, which the embedded parts rest on, is stable enough for them and still announces itself as experimental.
   # Named by a URL, in which some characters of a path mean something else.
-  preload=$(node -p 'require("node:url").pathToFileURL(process.argv[1]).href' "$root/scripts/strip-cache.ts")
+  preload=$(node -p 'require("node:url").pathToFileURL(process.argv[1]).href' "$root/scripts/strip-cache.mjs")
   export NODE_OPTIONS="${NODE_OPTIONS:-} --disable-warning=ExperimentalWarning --import=$preload"
   exec "$project_node" "$script" "$@"
 }

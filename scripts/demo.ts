@@ -13,11 +13,11 @@ import {
   type DemoAirline,
   provisionAirlines,
   putVendors,
-  type SandboxVendor,
   webhookSettings,
 } from "./demonstration/provision.ts";
 import { printTimeline, printWebhooks } from "./demonstration/report.ts";
 import { Timeline } from "./demonstration/timeline.ts";
+import type { SandboxVendor } from "./sandbox/remote-part.ts";
 import { type Instance, readInstance } from "./supervisor/environment.ts";
 import { keyFiles } from "./supervisor/keys.ts";
 

@@ -80,12 +80,14 @@ ${Object.entries(scenarios)
 
 Smaller numbers than the defaults are for trying; a number holds for the scenarios that show it as theirs.
 
-Exit code: 0 all as it should be, 1 faults found, 2 not understood.`;
+Exit code: 0 all as it should be, 1 faults found or not run to the end, 2 not understood.`;
+
+class UsageError extends Error {}
 
 const wholeNumber = (name: string, text: string, least: number): number => {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < least)
-    throw new StartFailure(`--${name} ${text}: a whole number from ${least} on is needed`);
+    throw new UsageError(`--${name} ${text}: a whole number from ${least} on is needed`);
   return value;
 };
 
@@ -111,7 +113,7 @@ const read = () => {
   });
   const unknown = positionals.find((name) => scenarios[name] === undefined);
   if (unknown !== undefined)
-    throw new StartFailure(`there is no scenario '${unknown}': see scripts/soak --help`);
+    throw new UsageError(`there is no scenario '${unknown}': see scripts/soak --help`);
   const asked = sizeNames.flatMap((name) => {
     const text = values[name];
     return text === undefined ? [] : [[name, wholeNumber(name, text, 1)] as const];
@@ -161,7 +163,8 @@ try {
   process.exit((await main()) ? 0 : 1);
 } catch (error) {
   const isUsage =
-    error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+    error instanceof UsageError ||
+    (error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
   if (!(error instanceof StartFailure || isUsage)) throw error;
   console.error(`error: ${(error as Error).message}`);
   process.exit(isUsage ? 2 : 1);

@@ -49,25 +49,11 @@ export interface WatchedRevocations extends Revocations {
 export const openRevocations = async (streams: Streams, log: Logger): Promise<WatchedRevocations> => {
   const list = new RevocationList();
   const sessions = new EndedSessions();
-  const hearers = new Set<() => void>();
-  let telling: NodeJS.Immediate | undefined;
-  // Who hears it walks all connections, and after a lost watch the whole list comes again.
-  const told = (): void => {
-    telling ??= setImmediate(() => {
-      telling = undefined;
-      for (const hear of hearers) {
-        try {
-          hear();
-        } catch (error) {
-          log.error({ err: error }, "a withdrawal was not taken over");
-        }
-      }
-    });
-  };
+  const hearers = new WithdrawalHearers(log);
   const entries = await watchBucket<Revocation>(streams, revocationsName, {
     onValue: (id, entry) => {
       list.learn(id, entry);
-      told();
+      hearers.tell();
     },
     onRemoved: (id) => list.forget(id),
     onUnreadable: (id, error) => log.error({ revocation: id, err: error }, "revocation not taken over"),
@@ -79,7 +65,7 @@ export const openRevocations = async (streams: Streams, log: Logger): Promise<Wa
     {
       onValue: (_key, ended, putAt) => {
         sessions.learn(ended, putAt);
-        told();
+        hearers.tell();
       },
       onUnreadable: (key, error) => log.error({ key, err: error }, "end of a session not taken over"),
       onEnd: (error) => log.error({ err: error }, "ends of sessions are not heard of any more"),
@@ -91,18 +77,49 @@ export const openRevocations = async (streams: Streams, log: Logger): Promise<Wa
   });
   return {
     withdrawalOf: (token) => (list.holds(token) ? "revoked" : sessions.hold(token) ? "ended" : undefined),
-    onWithdrawal: (hear) => {
-      hearers.add(hear);
-      return () => void hearers.delete(hear);
-    },
+    onWithdrawal: (hear) => hearers.add(hear),
     live: () => entries.live() && ends.live(),
     close: () => {
-      clearImmediate(telling);
+      hearers.close();
       entries.close();
       ends.close();
     },
   };
 };
+
+/** Whoever hears of withdrawals walks all connections, and after a lost watch the whole list comes again: one telling is for all of a turn. */
+export class WithdrawalHearers {
+  readonly #log: Pick<Logger, "error">;
+  readonly #hearers = new Set<() => void>();
+  #telling: NodeJS.Immediate | undefined;
+
+  constructor(log: Pick<Logger, "error">) {
+    this.#log = log;
+  }
+
+  /** @returns how to stop */
+  add(hear: () => void): () => void {
+    this.#hearers.add(hear);
+    return () => void this.#hearers.delete(hear);
+  }
+
+  tell(): void {
+    this.#telling ??= setImmediate(() => {
+      this.#telling = undefined;
+      for (const hear of this.#hearers) {
+        try {
+          hear();
+        } catch (error) {
+          this.#log.error({ err: error }, "a withdrawal was not taken over");
+        }
+      }
+    });
+  }
+
+  close(): void {
+    clearImmediate(this.#telling);
+  }
+}
 
 /** What entries are about, and which are about it: entries of two documents may have one target for a moment. */
 type Targets = Map<string, Set<string>>;

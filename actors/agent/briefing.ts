@@ -27,8 +27,8 @@ const readMax = 600;
 /** A word of the service's own; any other text is left out. */
 const plain = (text: string): string => (/^[a-z][a-z0-9-]{0,39}$/.test(text) ? text : "other");
 
-/** Bookings' codes and this service's ids: six letters and digits, and URNs. */
-const codes = /\b(?:urn:\S+|[A-Z0-9]{6})\b/g;
+/** Bookings' codes and this service's ids: six letters and digits, small ones where a digit tells them from a word, and URNs. */
+const codes = /\b(?:urn:\S+|[A-Z0-9]{6}|(?=[a-z]*\d)[a-z0-9]{6})\b/g;
 const links = /\b(?:https?:\/\/|www\.)\S+|\b[\w-]+(?:\.[\w-]+)+\/\S*/gi;
 /** What has a place in a sentence; quotation marks and brackets could end one early. */
 const unusual = /[^\p{L}\p{M}\p{N} .,;:!?'’%&()+/-]+/gu;

@@ -103,7 +103,7 @@ export class Toolbox {
   /** What the model may call a hotel: an id of a vendor's may be made of any words. */
   readonly #names = new Map<string, string>();
   /** What it has been told of, and may therefore propose. */
-  readonly #told = new Map<string, string>();
+  readonly #told = new Set<Option>();
 
   constructor(facts: Facts) {
     this.#facts = facts;
@@ -122,7 +122,7 @@ export class Toolbox {
     return JSON.stringify(found.look(this, asked));
   }
 
-  /** Of one need: what a tool has told of this hotel. Undefined: nothing */
+  /** Of what tools have told, with exactly these fields. Undefined: they have told of nothing such */
   optionFor({
     need,
     action,
@@ -134,11 +134,10 @@ export class Toolbox {
     hotel: string;
     fields: readonly string[];
   }): Option | undefined {
-    const hotelUrn = this.#told.get(hotel);
     const wanted = [...new Set(fields)].sort().join();
     return this.#of(need)
-      .filter((one) => one.action === action && one.hotel.hotelUrn === hotelUrn)
-      .filter((one) => action === "rebook" || fieldsOf(one).join() === wanted)
+      .filter((one) => this.#told.has(one) && this.#names.get(one.hotel.hotelUrn) === hotel)
+      .filter((one) => one.action === action && (action === "rebook" || fieldsOf(one).join() === wanted))
       .sort(leastFirst)[0];
   }
 
@@ -166,10 +165,15 @@ export class Toolbox {
     };
   }
 
-  /** A code that a vendor gave is a word of the vendor's, and stays here. */
+  /** A code that a vendor gave is a word of the vendor's, and who the vendors are is the airline's: both stay here. */
   classified(): unknown {
-    const attempted = this.#facts.attempted.map(({ hotelUrn }) => ({ hotelUrn }));
-    return classify({ ...this.#facts, attempted });
+    const { attempted, searches, wave } = this.#facts;
+    return classify({
+      ...this.#facts,
+      attempted: attempted.map(({ hotelUrn }) => ({ hotelUrn })),
+      searches: searches.map((search) => ({ ...search, silent: search.silent.map(nameless) })),
+      ...(wave === undefined ? {} : { wave: { ...wave, silent: wave.silent.map(nameless) } }),
+    });
   }
 
   #of(need: string): Option[] {
@@ -179,10 +183,9 @@ export class Toolbox {
 
   #row(one: Option): object {
     const { hotel, placement } = one;
-    const name = this.#names.get(hotel.hotelUrn) as string;
-    this.#told.set(name, hotel.hotelUrn);
+    this.#told.add(one);
     return {
-      hotel: name,
+      hotel: this.#names.get(hotel.hotelUrn),
       distanceKm: hotel.distanceKm,
       ...(hotel.stars === undefined ? {} : { stars: hotel.stars }),
       amenities: hotel.amenities,
@@ -194,6 +197,9 @@ export class Toolbox {
     };
   }
 }
+
+/** The rules name no vendor of such a name. */
+const nameless = (): string => "";
 
 const refusal = (error: string): string => JSON.stringify({ error });
 

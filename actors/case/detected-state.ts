@@ -88,9 +88,11 @@ export type DetectedEvent =
 /** What is told of a disruption. */
 export type Facts = Pick<CaseState, "airport" | "flight" | "disruption">;
 
-interface Told {
+export interface Told {
   told: number;
   prediction: Prediction;
+  /** Set: of this detection the case is from now on. */
+  crossing?: number;
 }
 
 const detectedTypes: Readonly<Record<DetectedEvent["type"], true>> = {
@@ -131,8 +133,8 @@ export const evolveDetected = (state: CaseState, event: DetectedEvent): CaseStat
     case "case.manifest-received":
       return received(state, event.data, detection);
     case "case.prediction-amended": {
-      const { told, prediction, manifestDueAt: dueAt, ...facts } = event.data;
-      return { ...state, ...facts, detection: { ...detection, told, prediction, manifestDueAt: dueAt } };
+      const { airport, flight, disruption, ...told } = event.data;
+      return { ...state, airport, flight, disruption, detection: { ...detection, ...told } };
     }
     case "case.manifest-missed":
       return { ...state, detection: { ...detection, isManifestMissed: true } };

@@ -14,6 +14,7 @@ import {
   manifestDueAt,
   manifestTimers,
   type Prediction,
+  type Told,
 } from "./detected-state.ts";
 import { decideFacts, factsOf } from "./disruption-facts.ts";
 import { item } from "./items.ts";
@@ -107,12 +108,13 @@ const withdrawnReason = ({ vendor, eventId }: Prediction): string =>
 
 const newsFor = (
   state: CaseState | undefined,
-  data: DetectedDisruption,
-): { told: number; prediction: Prediction } | undefined => {
+  data: DetectedDisruption & Partial<Pick<OpenDetected, "crossing">>,
+): Told | undefined => {
   if (state === undefined) throw new NotYet("The case does not exist yet.");
   const { detection } = state;
-  if (detection === undefined || data.told <= detection.told) return undefined;
-  return { told: data.told, prediction: predictionOf(data) };
+  const { told, crossing } = data;
+  if (detection === undefined || told <= detection.told) return undefined;
+  return { told, prediction: predictionOf(data), ...(crossing === undefined ? {} : { crossing }) };
 };
 
 /** Of a case that the feed has opened: who works on it is not to find it closed. */
@@ -169,6 +171,7 @@ export const detectedOut = (event: DetectedEvent, state: CaseState, caseId: stri
     case "case.manifest-received":
       return [disruptionAmended(state, caseId), ...manifestCame(state, caseId)];
     case "case.prediction-amended":
+      return [disruptionAmended(state, caseId), ...askedAnew(event.data, state, caseId)];
     case "case.facts-amended":
       return [disruptionAmended(state, caseId)];
     case "case.manifest-missed":
@@ -178,12 +181,17 @@ export const detectedOut = (event: DetectedEvent, state: CaseState, caseId: stri
     case "case.withdrawal-noted":
       return [withdrawnItem(state, caseId, event.data.prediction)];
     case "case.prediction-noted":
+      return askedAnew(event.data, state, caseId);
     case "case.taken-in-hand":
       return [];
     default:
       return event satisfies never;
   }
 };
+
+/** The flight wanted a case for another detection, and this one is still open. */
+const askedAnew = ({ crossing }: Told, state: CaseState, caseId: string): Outgoing[] =>
+  crossing === undefined ? [] : noteFlight(state, caseId, "OPENED");
 
 /** Contract, "Outbound webhooks": case.amended; of a case that was opened before its airline told of it. */
 const disruptionAmended = (state: CaseState, caseId: string): Outgoing => {

@@ -2,7 +2,7 @@
  * Owns that an airline with a flight feed has one case for a flight, whoever is first: the feed, its own push, or an operator. The first
  * holds the flight (`flightClaim`, unique while the case is open); what comes later finds it there.
  */
-import type { OpenCaseManuallyBody } from "../../schemas/case.ts";
+import type { CaseOpened, OpenCaseManuallyBody } from "../../schemas/case.ts";
 import type { Accepted, Command } from "../../schemas/command.ts";
 import { type FlightCaseNote, flightKeyOf, type OpenDetected } from "../../schemas/flight.ts";
 import type { DisruptionPushBody } from "../../schemas/partner-api.ts";
@@ -194,13 +194,8 @@ export const openDetected =
           (one, other) => Number(isFrom(other, flightId)) - Number(isFrom(one, flightId)),
         )[0];
       if (holder === undefined) return unlessOvertaken(dispatch("open-detected", command));
-      const isOurs = isFrom(holder, flightId);
-      if (isOurs) await amend(command, holder._id, dispatch);
-      const note: FlightCaseNote = {
-        crossing,
-        caseId: holder._id,
-        standing: isOurs ? "OPENED" : "ELSEWHERE",
-      };
+      if (isFrom(holder, flightId)) return amended(command, holder._id, dispatch);
+      const note: FlightCaseNote = { crossing, caseId: holder._id, standing: "ELSEWHERE" };
       const id = causedId(command.id, "note-case");
       const told = { id, name: "flight.note-case", entity: flightId, data: note, now: context.clock.now() };
       await sendCommand(context.streams, systemCommand("case", command, told));
@@ -210,8 +205,10 @@ export const openDetected =
 
 const isFrom = ({ detection }: Holder, flightId: string): boolean => detection?.flightId === flightId;
 
-/** The feed has opened it at an earlier detection, and somebody has kept it since. */
-const amend = (command: Command, entity: string, dispatch: Dispatch) => {
+/** The feed has opened it at an earlier detection, and tells the flight so itself. @returns undefined: it has been closed since the look */
+const amended = async (command: Command, entity: string, dispatch: Dispatch) => {
   const id = causedId(command.id, "amend-detected", entity);
-  return dispatch("amend-detected", { ...command, id, entity, name: "case.amend-detected" });
+  const amending = { ...command, id, entity, name: "case.amend-detected" };
+  const reply = (await dispatch("amend-detected", amending)) as Accepted<CaseOpened>;
+  return reply.ok.status === "CLOSED" ? undefined : reply;
 };

@@ -44,8 +44,8 @@ export const requireRead = async (
 type Reader = Pick<DocumentReader, "inTurn" | "read">;
 
 export const readDocument = (context: ActorContext, reader: Reader): CommandFunction => {
-  /** A document that is being read here, or waits for it, is not begun again, whoever asks. */
-  const underWay = new Map<string, Promise<void>>();
+  /** Read here, or waiting for it: its timer may ask many times more, and no such command keeps others waiting. */
+  const underWay = new Set<string>();
 
   const read = async (command: Command, dispatch: Dispatch): Promise<void> => {
     const tell = async (verb: string, part: string, data: unknown): Promise<void> => {
@@ -65,10 +65,10 @@ export const readDocument = (context: ActorContext, reader: Reader): CommandFunc
   };
 
   return async (command, dispatch) => {
-    const reading = underWay.get(command.entity) ?? reader.inTurn(() => read(command, dispatch));
-    underWay.set(command.entity, reading);
+    if (underWay.has(command.entity)) return { ok: null };
+    underWay.add(command.entity);
     try {
-      await reading;
+      await reader.inTurn(() => read(command, dispatch));
     } finally {
       underWay.delete(command.entity);
     }

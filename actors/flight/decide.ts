@@ -150,9 +150,7 @@ const noteCase = (state: FlightState | undefined, command: Received): FlightEven
   if (state === undefined) throw new NotYet("The flight is not known yet.");
   const { crossing, caseId, standing } = command.data as FlightCaseNote;
   const { opening } = state;
-  // A case that goes on from an earlier detection knows of that one alone.
-  const isAboutIt = opening?.crossing === crossing || opening?.caseId === caseId;
-  if (opening === undefined || !isAboutIt) return [];
+  if (opening?.crossing !== crossing) return [];
   // One that was elsewhere may have been closed while the question came again, or been opened again; one that was open may be closed.
   const isNews =
     opening.state === "ASKED" ||

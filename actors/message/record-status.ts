@@ -103,7 +103,7 @@ interface ReadersWord extends Pick<MessageStatusReport, "vendor" | "state" | "at
 
 /**
  * Which message somebody's own word is about: the newest that had been sent there when they said it, or, as clocks differ, soon after. A
- * reply is told by who carried it; what is wanted or not wanted any more holds for all carriers.
+ * reply is told by who carried it; what is wanted or not wanted any more holds for all carriers. Of a drill nobody has had anything.
  * @param messages newest first
  */
 export const spokenOf = (
@@ -116,6 +116,7 @@ export const spokenOf = (
         (one) =>
           one.mark === mark &&
           one.channel === channel &&
+          message.kind === undefined &&
           one.sentAt !== undefined &&
           one.sentAt.getTime() <= byMs &&
           (state !== "replied" || one.vendor === vendor),
@@ -135,7 +136,11 @@ const ofReader = async (context: ActorContext, command: Command, dispatch: Dispa
   const { channel, state, at } = report;
   const recipient = openedRecipient(context.config.sealKey, report.sealedRecipient);
   const mark = markOf(context.config.sealKey, tenant, channel, normalContact(channel, recipient));
-  const documents = await messagesOf(context, tenant)
+  const collection = messagesOf(context, tenant);
+  // A carrier that signs no time is dated when it is heard: what it sends again is about what it was about, not about what came since.
+  const heard = { "attempts.mark": mark, "handled.id": command.id };
+  if ((await collection.findOne(heard, { projection: { _id: 1 } })) !== null) return;
+  const documents = await collection
     .find({ "attempts.mark": mark }, { projection: { handled: 0, outbox: 0 } })
     .sort({ _id: -1 })
     .limit(looksMax)

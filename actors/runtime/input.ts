@@ -1,7 +1,7 @@
 /** Owns the check of what no gateway has checked: provisioning commands, which come from administrators' tools, and what a patch makes. */
 import { Ajv } from "ajv";
 import type { Static, TSchema } from "typebox";
-import { quicklyCompiled, withFormats } from "../../schemas/formats.ts";
+import { compiledWhenUsed, quicklyCompiled, withFormats } from "../../schemas/formats.ts";
 import { Problem } from "../../schemas/problems.ts";
 
 const ajv = withFormats(new Ajv({ allErrors: true, keywords: ["urn"], ...quicklyCompiled }));
@@ -9,7 +9,7 @@ const ajv = withFormats(new Ajv({ allErrors: true, keywords: ["urn"], ...quickly
 /** Whether something is of a schema's shape. */
 export const fitting = <Schema extends TSchema>(
   schema: Schema,
-): ((data: unknown) => data is Static<Schema>) => ajv.compile<Static<Schema>>(schema);
+): ((data: unknown) => data is Static<Schema>) => compiledWhenUsed(ajv, schema);
 
 /** Beyond these one has more to do than to read the rest. */
 const errorsMax = 50;
@@ -23,9 +23,9 @@ export const checkedBy = <Schema extends TSchema>(
   schema: Schema,
   said?: string,
 ): ((data: unknown) => Static<Schema>) => {
-  const validate = ajv.compile(schema);
+  const validate = compiledWhenUsed<Static<Schema>>(ajv, schema);
   return (data) => {
-    if (validate(data)) return data as Static<Schema>;
+    if (validate(data)) return data;
     const errors = (validate.errors ?? [])
       .slice(0, errorsMax)
       .map(({ instancePath, keyword, params, message }) => ({

@@ -97,7 +97,7 @@ const askedOnce = async <Answer>(
   const api = new OpenAi({
     baseURL: url,
     apiKey: key ?? "none",
-    ...(key === undefined ? { defaultHeaders: { Authorization: null } } : {}),
+    defaultHeaders: { Authorization: key === undefined ? null : `Bearer ${key}` },
     adminAPIKey: null,
     organization: null,
     project: null,
@@ -176,9 +176,13 @@ const callsIn = (message: ChatCompletionMessage | undefined) => {
 const tokensOf = (told: unknown, said: unknown): number =>
   typeof told === "number" && told >= 0 ? told : Math.ceil(JSON.stringify(said).length / 3);
 
+/** All that is sent: the package adds more, of this machine and from its environment. */
+const headersSent = ["accept", "authorization", "content-type", "user-agent"];
+
 /** A redirect would take the key elsewhere. */
 const boundedFetch: typeof fetch = async (address, init) => {
-  const answer = await fetch(address, { ...init, redirect: "error" });
+  const headers = [...new Headers(init?.headers)].filter(([name]) => headersSent.includes(name));
+  const answer = await fetch(address, { ...init, headers, redirect: "error" });
   if (answer.body === null) return answer;
   let bytes = 0;
   const bounded = answer.body.pipeThrough(

@@ -108,24 +108,27 @@ interface Authorization {
   settled: number;
   /** Given back before there was anything to give back: the vendor's clocks differ. */
   ahead: number;
+  /** Nothing is held any more, whatever was, or is told to have been. */
   isOver: boolean;
 }
 
-const after = (before: Authorization, { kind, amountMinor, isPartial }: CardUse): Authorization => {
+const after = (before: Authorization, use: CardUse): Authorization => {
   const { held, settled, ahead } = before;
+  const { kind, amountMinor, isPartial, eventId, authorizationId } = use;
   switch (kind) {
     case "AUTHORIZATION": {
+      if (before.isOver) return before;
       const covered = Math.min(ahead, amountMinor);
       return { ...before, held: held + amountMinor - covered, ahead: ahead - covered };
     }
-    case "SETTLEMENT":
-      return {
-        ...before,
-        settled: settled + amountMinor,
-        held: Math.max(0, held - amountMinor),
-        isOver: before.isOver || isPartial === undefined,
-      };
+    case "SETTLEMENT": {
+      const isOver = before.isOver || isPartial === undefined;
+      const left = isOver ? 0 : Math.max(0, held - amountMinor);
+      return { ...before, settled: settled + amountMinor, held: left, isOver };
+    }
     case "REVERSAL": {
+      // Of no authorization: it can only be money that was settled elsewhere.
+      if (authorizationId === eventId) return { ...before, settled: settled - amountMinor };
       const released = Math.min(held, amountMinor);
       const refunded = Math.min(settled, amountMinor - released);
       const rest = amountMinor - released - refunded;
@@ -151,7 +154,7 @@ export const figuresOf = ({ uses = [], loadedMinor, balanceMinor, status }: Pass
     each.set(use.authorizationId, after(each.get(use.authorizationId) ?? none, use));
   const all = [...each.values()];
   const spent = all.reduce((sum, { settled }) => sum + settled, 0);
-  const heldMinor = all.reduce((sum, { held, isOver }) => sum + (isOver ? 0 : held), 0);
+  const heldMinor = all.reduce((sum, { held }) => sum + held, 0);
   const balance = (loadedMinor ?? balanceMinor) - spent;
   return {
     balanceMinor: balance,

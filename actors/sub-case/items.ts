@@ -147,7 +147,13 @@ export const switchRefused = (state: SubCaseState, hotelUrn: string): Outgoing =
 
 /** It is billed, or rooms of it are gone, and nobody knows. */
 export const oddBooking = (state: SubCaseState, odd: OddBooking): Outgoing =>
-  openReview(state, "BOOKING_FAILED", "reconciliation", oddityTold(odd), `${odd.oddity} ${odd.bookingId}`);
+  openReview(
+    state,
+    "BOOKING_FAILED",
+    "reconciliation",
+    oddityTold(state, odd),
+    `${odd.oddity} ${odd.bookingId}`,
+  );
 
 /** Whom the former hotel receives while the group is on its way to another one has two rooms in the end. */
 export const arrivedAtLeft = (state: SubCaseState, told: string): Outgoing[] => {

@@ -1,8 +1,9 @@
 /** Owns what a vendor has for a group that the group does not know of, or not so: what is asked after, what is given back, what a person hears of. */
-import type { BookingOddity, OddBooking, VendorCall } from "../../schemas/vendor-call.ts";
-import { NotYet, type Outgoing } from "../runtime/decider.ts";
+import type { BookingOddity, OddBooking, StandingBooking, VendorCall } from "../../schemas/vendor-call.ts";
+import type { Outgoing } from "../runtime/decider.ts";
+import { currentCandidate, roomReference } from "./requests.ts";
 import type { Story } from "./saga.ts";
-import type { SubCaseState } from "./state.ts";
+import type { Reservation, SubCaseState } from "./state.ts";
 
 /** Part of a sub-case. */
 export interface OddlyBooked {
@@ -21,14 +22,13 @@ export interface OddBookingEvent {
 
 const kept = 20;
 
-/** The attempt at the hotel whose turn it is has been refused. */
+/** The hold or booking at the hotel whose turn it is has been refused, whatever becomes of the group. */
 export const givingUp = (state: SubCaseState): OddlyBooked => {
-  const { subCaseId, round, candidate, assignment, givenUp = [], givenUpAt = [] } = state;
-  const vendor = assignment?.candidates[candidate]?.offer.vendor;
+  const { subCaseId, givenUp = [], givenUpAt = [] } = state;
+  const vendor = currentCandidate(state)?.offer.vendor;
   if (vendor === undefined) return {};
-  const reference = `${subCaseId}.room.${round}.${candidate + 1}`;
   return {
-    givenUp: [...givenUp, { vendor, reference }].slice(-kept),
+    givenUp: [...givenUp, { vendor, reference: roomReference(subCaseId, state) }].slice(-kept),
     givenUpAt: [...new Set([...givenUpAt, vendor])],
   };
 };
@@ -40,34 +40,64 @@ export const evolveOddBooking = (state: SubCaseState, { data }: OddBookingEvent)
   oddities: [...(state.oddities ?? []), keyOf(data)].slice(-kept),
 });
 
+type Known = Pick<SubCaseState, "reservation" | "left" | "givenUp" | "call" | "settled">;
+
+/** What it has, and what it leaves. */
+const roomsOf = ({ reservation, left }: Known): Reservation[] =>
+  [reservation, left?.reservation].filter((one) => one !== undefined);
+
+const isOwn = (state: Known, bookingId: string): boolean =>
+  roomsOf(state).some((one) => one.bookingId === bookingId || one.confirmationNumber === bookingId);
+
 /**
- * Of two bookings under one reference the group has one: the other is nobody's. What it does have concerns it only where rooms of it are gone.
- * @throws NotYet while the answer that tells which one it has is on its way
+ * Of what was asked for under one reference the group has one booking, or none: another one is nobody's. Undefined: it is its own, may
+ * become so (the answer to a call about it is not here), or is under a reference that says nothing to it any more.
  */
-export const noteOddity = (story: Story, odd: OddBooking): void => {
-  const { reservation, left, call, oddities = [] } = story.state;
-  const isOwn = [reservation, left?.reservation].some(
-    (one) => one?.bookingId === odd.bookingId || one?.confirmationNumber === odd.bookingId,
-  );
-  if (isOwn !== (odd.oddity === "PARTLY_CANCELLED") || oddities.includes(keyOf(odd))) return;
-  if (call?.reference === odd.reference) throw new NotYet("Its own answer has not arrived yet.");
-  story.tell({ type: "subcase.odd-booking", data: odd });
+export const oddityOf = (
+  state: Known,
+  { reference, bookingId }: StandingBooking,
+): "TWIN" | "STRAY" | undefined => {
+  if (isOwn(state, bookingId) || state.call?.reference.startsWith(reference)) return undefined;
+  if (roomsOf(state).some((one) => one.reference === reference && one.bookingId !== undefined)) return "TWIN";
+  return state.givenUp?.some((one) => one.reference === reference) ? "STRAY" : undefined;
 };
 
+/** Of its own booking it concerns the group that rooms are gone; of others, that they stand. */
+export const noteOddity = (story: Story, odd: OddBooking): void => {
+  const { state } = story;
+  const isSo =
+    odd.oddity === "PARTLY_CANCELLED" ? isOwn(state, odd.bookingId) : oddityOf(state, odd) !== undefined;
+  if (isSo && !state.oddities?.includes(keyOf(odd))) story.tell({ type: "subcase.odd-booking", data: odd });
+};
+
+/** What no vendor would confirm a person may have settled with it, or with the hotel: their guests may sleep there. */
+const isPersons = (state: Known): boolean =>
+  state.settled === true || roomsOf(state).some(({ byHand }) => byHand !== undefined);
+
+const isAskedBack = (state: SubCaseState, { oddity }: OddBooking): boolean =>
+  oddity !== "PARTLY_CANCELLED" && state.kind === undefined && !isPersons(state);
+
 const told: Readonly<Record<BookingOddity, string>> = {
-  TWIN: "was made twice; the group has the other booking, and this one is asked back",
-  STRAY: "stands, although it was given up; it is asked back",
+  TWIN: "was made beside the one that the group has, or had",
+  STRAY: "stands, although it was given up",
   PARTLY_CANCELLED: "has lost some of its rooms; see whether the group's rooms are enough",
 };
 
 /** What a person hears of it. */
-export const oddityTold = ({ vendor, reference, bookingId, oddity }: OddBooking): string =>
-  `${bookingId} of ${vendor} under ${reference} ${told[oddity]}. Ask the vendor what it has.`;
+export const oddityTold = (state: SubCaseState, odd: OddBooking): string => {
+  const { vendor, reference, bookingId, oddity } = odd;
+  const done = isAskedBack(state, odd)
+    ? " It is asked back."
+    : oddity === "PARTLY_CANCELLED"
+      ? ""
+      : " A person has seen to the group: it is not asked back, as it may be the group's room.";
+  return `${bookingId} of ${vendor} under ${reference} ${told[oddity]}.${done} Ask the vendor what it has.`;
+};
 
 /** Nobody waits for the answer: whether it was given back the person sees to. */
 export const askedBack = (state: SubCaseState, odd: OddBooking): Outgoing[] => {
-  const { vendor, reference, bookingId, oddity } = odd;
-  if (oddity === "PARTLY_CANCELLED" || state.kind !== undefined) return [];
+  const { vendor, reference, bookingId } = odd;
+  if (!isAskedBack(state, odd)) return [];
   const data: VendorCall = {
     ...{ reference: `${reference}.odd.${bookingId}`, tries: 1, doubt: false, request: { bookingId } },
     replyTo: { name: "sub-case.record-answer", entity: state.subCaseId },

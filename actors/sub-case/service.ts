@@ -15,7 +15,7 @@ import { commands, deciderOf } from "./decide.ts";
 import { afterLogout, closeSession, releaseLocks } from "./held-locks.ts";
 import { isRenewal, lockTimers, lockView, unlockedView } from "./lock.ts";
 import { gatherManualFacts, manualReservation, namedBy } from "./manual-reservation.ts";
-import { stayAudit } from "./on-record.ts";
+import { stayAudit, toldByHotels } from "./on-record.ts";
 import { passengersTold } from "./passengers-told.ts";
 import { purges } from "./purges.ts";
 import { collection, schemaVersion, subCaseIndexes, subCaseQueries } from "./queries.ts";
@@ -92,7 +92,7 @@ const view = (state: SubCaseState, { version, command }: Reading, now: Date): un
 
 /** Whatever a human decided; the saga's own steps are on the internal stream, and so is a lock that is only renewed. */
 const audit = ({ id, command, before, after, events }: Change<SubCaseState, SubCaseEvent>) => {
-  if (command.name === "sub-case.record-stay") return stayAudit({ id, command, before, after, events });
+  if (toldByHotels.has(command.name)) return stayAudit({ id, command, before, after, events });
   if (command.principal.surface === "system") return undefined;
   if (events.some(isRenewal)) return null;
   const locking = events.some(({ type }) => type === "subcase.lock-changed");

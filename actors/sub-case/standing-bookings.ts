@@ -38,7 +38,10 @@ export const givenUpFilter = (vendor: string, now: Date) => ({
   "assignment.stay.checkOut": { $gte: isoDate(Math.floor(now.getTime() / dayMs) - 1) },
 });
 
-const pageLimit = 50;
+/** A vendor is asked after each one by itself, within one claim of the reconciliation. */
+const pageLimit = 20;
+/** Of groups, which have given up several attempts each. */
+const givenUpLimit = 5;
 /** Before a place among the attempts that were given up, which come after all that stand. */
 const givenUpMark = "~";
 
@@ -63,8 +66,9 @@ export const standingBookings =
       .limit(pageLimit)
       .toArray();
     const references = found.map(({ reservation }) => reservation.reference);
-    if (found.length < pageLimit) return { ...(await givenUp(askedFor)), references };
-    return { references, next: String(found.at(-1)?._id) };
+    if (found.length === pageLimit) return { references, next: String(found.at(-1)?._id) };
+    const more = await givenUp(askedFor);
+    return { ...more, references: [...references, ...more.references] };
   };
 
 interface AskedFor {
@@ -87,12 +91,11 @@ const givenUp = async (
       { projection: { givenUp: 1 } },
     )
     .sort({ _id: 1 })
-    .limit(pageLimit)
+    .limit(givenUpLimit)
     .toArray();
   const attempts = found.flatMap((one) => one.givenUp.filter((attempt) => attempt.vendor === vendor));
   return {
-    references: [],
-    ...(attempts.length === 0 ? {} : { givenUp: attempts.map(({ reference }) => reference) }),
-    ...(found.length < pageLimit ? {} : { next: `${givenUpMark}${found.at(-1)?._id}` }),
+    references: attempts.map(({ reference }) => reference),
+    ...(found.length < givenUpLimit ? {} : { next: `${givenUpMark}${found.at(-1)?._id}` }),
   };
 };

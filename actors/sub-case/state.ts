@@ -305,6 +305,8 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
       if (step === "notify-stay" && result === "REFUSED") return without(failed, "untold");
       if (step === "transport" && state.call !== undefined)
         return { ...failed, ride: refusedRide(state.call) };
+      if (result === "REFUSED" && (step === "hold" || step === "book"))
+        return { ...failed, ...givingUp(state) };
       const isLoad = step === "load-payment" || step === "load-card";
       return isLoad ? { ...failed, loadRefused: state.shape ?? 0 } : failed;
     }
@@ -314,7 +316,6 @@ export const evolve = (before: SubCaseState | undefined, event: SubCaseEvent): S
     case "subcase.hotel-refused":
       return {
         ...without(state, "reservation"),
-        ...givingUp(state),
         candidate: state.candidate + 1,
         attemptedHotels: [...state.attemptedHotels, event.data],
       };

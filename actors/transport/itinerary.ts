@@ -153,6 +153,19 @@ export const decline = (itinerary: Itinerary, segment: Segment, detail: string):
   itinerary.tell({ type: "segment.declined", data: { segmentId, detail, sagaTells: false } });
 };
 
+/** The search is over: what stands is kept while it has not left, else nobody drives it. */
+export const findNone = (itinerary: Itinerary, segment: Segment, detail: string): void => {
+  const { segmentId, seat, sought } = segment;
+  giveUp(itinerary, segment, sought);
+  if (seat !== undefined && seat.scheduledAt > itinerary.now) {
+    itinerary.tell({ type: "segment.kept", data: { segmentId, detail } });
+    return;
+  }
+  giveUp(itinerary, segment, seat);
+  const sagaTells = isSagas(itinerary, segment);
+  itinerary.tell({ type: "segment.declined", data: { segmentId, detail, sagaTells } });
+};
+
 /** @param seats undefined: there are none */
 export const giveUp = (
   itinerary: Itinerary,

@@ -33,3 +33,19 @@ export const pickupBefore = (departure: Date, minutesBeforePickup: number, now: 
   if (earliest < departure) return earliest;
   return wanted > now ? wanted : undefined;
 };
+
+/**
+ * Of a vehicle that has to be replaced: as it was while that can be reached, else the first slot that can, where it is before the departure.
+ * Undefined: its time has passed.
+ * @param departure what they are driven to; undefined: nothing that leaves
+ */
+export const pickupInstead = (
+  scheduledAt: Date,
+  departure: Date | undefined,
+  now: Date,
+): Date | undefined => {
+  if (scheduledAt <= now) return undefined;
+  if (scheduledAt.getTime() - now.getTime() >= leadMinutes * minuteMs) return scheduledAt;
+  const earliest = nextPickup(now);
+  return departure === undefined || earliest < departure ? earliest : scheduledAt;
+};

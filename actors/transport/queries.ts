@@ -2,11 +2,14 @@
 import type { Document } from "mongodb";
 import type { Page, Query } from "../../schemas/command.ts";
 import type { MeView } from "../../schemas/passenger-api.ts";
-import type { MyTransportView, SegmentView } from "../../schemas/transport.ts";
+import type { OnRecord } from "../../schemas/reconciliation.ts";
+import { type MyTransportView, runOfReference, type SegmentView } from "../../schemas/transport.ts";
 import { idOf } from "../../schemas/urn.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { pageOf } from "../runtime/page.ts";
 import { loadedOf } from "../runtime/store.ts";
+import type { Vehicle } from "./run-state.ts";
+import { runCollection } from "./runs.ts";
 import type { TransferState } from "./transfer-state.ts";
 import { transferCollection, transferSchemaVersion } from "./transfers.ts";
 import { myTransport, segmentView } from "./view.ts";
@@ -50,6 +53,18 @@ export const transportQueries = (context: ActorContext) => {
           return state.segments.map((segment) => segmentView(state, segment, meta.version));
         })
         .sort((a, b) => (a.urn < b.urn ? -1 : 1));
+    },
+
+    /** By `_id` of the run. Empty: no vehicle has the reference, or its run has forgotten it. */
+    "on-record": async ({ tenant, params }: Query): Promise<OnRecord> => {
+      const reference = String(params.reference);
+      const run = await context.documents
+        .tenant(tenant)
+        .collection<{ _id: string; vehicles: Vehicle[] }>(runCollection)
+        .findOne({ _id: runOfReference(reference) ?? "" }, { projection: { vehicles: 1 } });
+      const vehicle = run?.vehicles.find((one) => one.reference === reference);
+      if (vehicle === undefined) return {};
+      return { ride: vehicle.status === "LOST" ? "CANCELLED" : vehicle.status };
     },
 
     /**

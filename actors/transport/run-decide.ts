@@ -1,5 +1,12 @@
 /** Owns the rules of a run: how seats are taken and left, when a vehicle is ordered or given back, and who is told of it. */
-import type { LeaveSeats, RunFacts, SeatHolder, TakeSeats } from "../../schemas/transport.ts";
+import {
+  type LeaveSeats,
+  type RideReport,
+  type RunFacts,
+  rideReference,
+  type SeatHolder,
+  type TakeSeats,
+} from "../../schemas/transport.ts";
 import type { VendorAnswer } from "../../schemas/vendor-call.ts";
 import { NotYet, type Received } from "../runtime/decider.ts";
 import { evolveRun, isGone, isSame, type RunEvent, type RunState, type Vehicle } from "./run-state.ts";
@@ -37,9 +44,15 @@ class Course {
   }
 }
 
-export const runCommands = ["take-seats", "leave-seats", "record-answer", "reissue-call"] as const;
+export const runCommands = [
+  "take-seats",
+  "leave-seats",
+  "record-answer",
+  "reissue-call",
+  "record-ride",
+] as const;
 
-/** @throws NotYet for what came before the first seat was taken */
+/** @throws NotYet for what came before the first seat was taken, or before a vehicle's booking was answered */
 export const runDecider =
   (settings: CallSettings) =>
   (state: RunState | undefined, command: Received): RunEvent[] => {
@@ -52,6 +65,8 @@ export const runDecider =
       forget(course);
       return course.events;
     }
+    // A run is there before its vendor hears of it.
+    if (state === undefined && verb === "record-ride") return [];
     if (state === undefined) throw new NotYet("The run does not exist yet.");
     switch (verb) {
       case "leave-seats":
@@ -63,6 +78,9 @@ export const runDecider =
       case "reissue-call":
         reissueDue(course);
         break;
+      case "record-ride":
+        recordRide(course, command.data as RideReport);
+        break;
       default:
         verb satisfies never;
     }
@@ -70,10 +88,12 @@ export const runDecider =
     return course.events;
   };
 
+const neverDrives: ReadonlySet<string> = new Set(["CANCELLED", "REFUSED", "LOST"]);
+
 /** Vehicles that never drive and that nobody sits in: a run that many join and leave stays small. */
 const forget = (course: Course): void => {
   const numbers = course.state.vehicles
-    .filter(({ status, riders }) => (status === "CANCELLED" || status === "REFUSED") && riders.length === 0)
+    .filter(({ status, riders }) => neverDrives.has(status) && riders.length === 0)
     .map(({ number }) => number);
   if (numbers.length > 0) course.tell({ type: "run.vehicles-forgotten", data: { numbers } });
 };
@@ -92,6 +112,7 @@ const vehiclesOf = ({ vehicles }: RunState, holder: SeatHolder): Vehicle[] =>
 
 const takesRiders: ReadonlySet<string> = new Set(["ORDERED", "BOOKED"]);
 
+const lost = { code: "CANCELLED", detail: "The vendor has cancelled the vehicle." };
 const tooLate = { code: "TOO_LATE", detail: "The vehicle would have left already." };
 
 /** Asked again for seats that it has, or had, a group hears how that stands. */
@@ -128,7 +149,7 @@ const order = (course: Course, { transferId, needs }: TakeSeats, seats: number):
   const number = (state.ordered ?? state.vehicles.length) + 1;
   const vehicle: Vehicle = {
     number,
-    reference: `${transferId}.ride.${state.runId}.${number}`,
+    reference: rideReference(transferId, state.runId, number),
     seats,
     needs,
     status: "ORDERED",
@@ -152,6 +173,10 @@ const releaseLeavers = (course: Course, number: number): void => {
 /** Says nothing while one of the group's vehicles is still being ordered. Whoever sits in one that is given back was too late for it. */
 const tellSeats = (course: Course, holder: SeatHolder): void => {
   const own = vehiclesOf(course.state, holder);
+  if (own.some(({ status }) => status === "LOST")) {
+    course.tell({ type: "run.seats-told", data: { holder, outcome: "lost", vehicles: [], ...lost } });
+    return;
+  }
   const refused = own.find(({ status }) => !takesRiders.has(status));
   if (own.length === 0 || (refused === undefined && own.some(({ status }) => status !== "BOOKED"))) return;
   const vehicles = own.map(({ riders, plate }) => ({
@@ -273,6 +298,22 @@ const settledFor = (course: Course, number: number): void => {
   const { riders, leavers } = course.vehicle(number);
   for (const rider of riders) tellSeats(course, holderOf(rider));
   for (const leaver of leavers) tellLeft(course, leaver);
+};
+
+/**
+ * The vendor has cancelled a vehicle, by itself or before we have its answer: it never drives, and each of its riders hears of it. One that
+ * had left by then has driven; of what never came, and of another ride under the same reference, it is no news.
+ * @throws NotYet while the answer to its booking is still on its way
+ */
+const recordRide = (course: Course, { reference, rideId, at }: RideReport): void => {
+  const vehicle = course.state.vehicles.find((one) => one.reference === reference);
+  if (vehicle?.status === "ORDERED") throw new NotYet("The vehicle's booking is not answered yet.");
+  if (vehicle === undefined || vehicle.rideId !== rideId) return;
+  const { number, status } = vehicle;
+  if (status === "CANCELLING" || status === "STUCK")
+    settled(course, number, { type: "run.vehicle-cancelled", data: { number } });
+  if (status === "BOOKED" && new Date(at) < course.state.pickupAt)
+    settled(course, number, { type: "run.vehicle-lost", data: { number } });
 };
 
 /** The timer: sends postponed calls, and puts those without an answer in doubt. */

@@ -9,9 +9,9 @@ export interface Rider extends SeatHolder {
 
 /**
  * ORDERED: the vendor is being asked. REFUSED: it said no. CANCELLING: empty, and being given back. STUCK: the vendor does not
- * take it back. A vehicle that has left empty stays BOOKED: there is nothing to give back.
+ * take it back. LOST: the vendor has cancelled it by itself. A vehicle that has left empty stays BOOKED: there is nothing to give back.
  */
-export type VehicleStatus = "ORDERED" | "BOOKED" | "REFUSED" | "CANCELLING" | "CANCELLED" | "STUCK";
+export type VehicleStatus = "ORDERED" | "BOOKED" | "REFUSED" | "CANCELLING" | "CANCELLED" | "STUCK" | "LOST";
 
 export interface Vehicle {
   /** From 1, in the run. */
@@ -60,12 +60,13 @@ export type RunEvent =
   | { type: "run.vehicle-refused"; data: { number: number; code: string; detail: string } }
   | { type: "run.vehicle-cancelled"; data: { number: number } }
   | { type: "run.vehicle-stuck"; data: { number: number; code: string; detail: string } }
+  | { type: "run.vehicle-lost"; data: { number: number } }
   /** Said to a group; the state is as before. */
   | {
       type: "run.seats-told";
       data: {
         holder: SeatHolder;
-        outcome: "booked" | "refused";
+        outcome: "booked" | "refused" | "lost";
         vehicles: { passengers: number; plate?: string }[];
         code?: string;
         detail?: string;
@@ -179,10 +180,10 @@ export const evolveRun = (before: RunState | undefined, event: RunEvent): RunSta
       }));
     }
     case "run.vehicle-cancelled":
-      return changed(state, event.data.number, (vehicle) => ({
-        ...withoutCall(vehicle),
-        status: "CANCELLED",
-      }));
+    case "run.vehicle-lost": {
+      const status = event.type === "run.vehicle-lost" ? "LOST" : "CANCELLED";
+      return changed(state, event.data.number, (vehicle) => ({ ...withoutCall(vehicle), status }));
+    }
     case "run.seats-told":
     case "run.left-told":
       return state;

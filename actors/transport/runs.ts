@@ -67,6 +67,7 @@ const outgoing = (event: RunEvent, state: RunState): Outgoing[] => {
     case "run.vehicle-refused":
     case "run.vehicle-cancelled":
     case "run.vehicle-stuck":
+    case "run.vehicle-lost":
       return [];
     default:
       return event satisfies never;

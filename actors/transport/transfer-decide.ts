@@ -8,15 +8,16 @@ import {
   ask,
   cancel,
   decline,
+  findNone,
   giveUp,
   Itinerary,
   isOfHolder,
-  isSagas,
   pickupToHotel,
   plan,
   seek,
   settleAsked,
 } from "./itinerary.ts";
+import { loseSeats } from "./lost-seats.ts";
 import { ownRide, requestOwnRide } from "./own-ride.ts";
 import { pickupBefore } from "./pickup.ts";
 import type { Asked, Order, Segment, TransferEvent, TransferState, Wanted } from "./transfer-state.ts";
@@ -196,23 +197,21 @@ const followFlight = (itinerary: Itinerary, { reference, departure, shape }: Fli
 /** Of a search that is over nothing counts: its seats are being given up. Nobody rides in a vehicle that has left before it was found. */
 const noteSeats = (itinerary: Itinerary, note: SeatsNote): void => {
   const segment = itinerary.segment(note.segmentId);
-  if (segment?.sought === undefined || segment.sought.attempt !== note.attempt) return;
-  const { segmentId, seat, sought, scheduledAt } = segment;
-  const { now } = itinerary;
-  if (note.outcome === "booked" && scheduledAt > now) {
+  if (note.outcome === "lost") loseSeats(itinerary, segment, note);
+  else if (segment?.sought !== undefined && segment.sought.attempt === note.attempt)
+    endSearch(itinerary, segment, note);
+  settleAsked(itinerary);
+};
+
+const endSearch = (itinerary: Itinerary, segment: Segment, note: SeatsNote): void => {
+  const { segmentId, seat, scheduledAt } = segment;
+  if (note.outcome === "booked" && scheduledAt > itinerary.now) {
     giveUp(itinerary, segment, seat);
     itinerary.tell({ type: "segment.booked", data: { segmentId, vehicles: note.vehicles } });
-  } else {
-    const late = note.outcome === "booked" ? "The vehicle was found too late." : undefined;
-    const detail = late ?? note.detail ?? "No vehicle could be had.";
-    giveUp(itinerary, segment, sought);
-    if (seat === undefined || seat.scheduledAt <= now) {
-      giveUp(itinerary, segment, seat);
-      const sagaTells = isSagas(itinerary, segment);
-      itinerary.tell({ type: "segment.declined", data: { segmentId, detail, sagaTells } });
-    } else itinerary.tell({ type: "segment.kept", data: { segmentId, detail } });
+    return;
   }
-  settleAsked(itinerary);
+  const late = note.outcome === "booked" ? "The vehicle was found too late." : undefined;
+  findNone(itinerary, segment, late ?? note.detail ?? "No vehicle could be had.");
 };
 
 const noteLeft = (itinerary: Itinerary, note: SeatsLeft): void => {

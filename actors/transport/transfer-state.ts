@@ -49,6 +49,8 @@ export interface Segment extends Wanted {
   sought?: Waiting;
   /** Why it was declined, or a change of it refused. */
   detail?: string;
+  /** How often its vendor has cancelled by itself what was booked; absent: never. */
+  losses?: number;
   createdAt: Date;
 }
 
@@ -88,12 +90,14 @@ export interface TransferState {
   notes: number;
 }
 
-/** What a command of a person has done, for the audit trail. */
+/** What a person's command, or a vendor, has done, for the audit trail. */
 export interface Recorded {
   segmentId: string;
   action: string;
   before: object | null;
   after: object;
+  /** Set: no person has done it, but a vendor. */
+  isVendors?: true;
 }
 
 export type TransferEvent =
@@ -113,6 +117,8 @@ export type TransferEvent =
   /** Another vehicle could not be had: the one that stands is kept. */
   | { type: "segment.kept"; data: { segmentId: string; detail: string } }
   | { type: "segment.cancelled"; data: { segmentId: string } }
+  /** Its vendor has cancelled them. */
+  | { type: "seats.lost"; data: { segmentId: string; attempt: number } }
   | { type: "seats.given-up"; data: { leaving: Leaving } }
   | { type: "seats.left"; data: { segmentId: string; attempt: number } }
   | {
@@ -133,6 +139,7 @@ export type TransferEvent =
 export const technicalEvents: ReadonlySet<string> = new Set<TransferEvent["type"]>([
   "transfer.asked",
   "transfer.answered",
+  "seats.lost",
   "seats.given-up",
   "seats.left",
   "seats.stuck",
@@ -253,6 +260,14 @@ export const evolveTransfer = (before: TransferState | undefined, event: Transfe
         const { seat: _, ...rest } = rested(segment);
         return { ...rest, status: "cancelled" };
       });
+    case "seats.lost": {
+      const { segmentId, attempt } = event.data;
+      return withSegment(state, segmentId, ({ seat, losses = 0, ...segment }) => ({
+        ...segment,
+        ...(seat === undefined || seat.attempt === attempt ? {} : { seat }),
+        losses: losses + 1,
+      }));
+    }
     case "seats.given-up":
       return { ...state, leaving: [...state.leaving, event.data.leaving] };
     case "seats.left":

@@ -1,4 +1,5 @@
 /** Owns what leaves with a transfer's events: searches for seats, answers to the saga, items for people, the trail. */
+import { systemPrincipal } from "../../schemas/command.ts";
 import type { LeaveSeats, RideNote, RunFacts, TakeSeats } from "../../schemas/transport.ts";
 import { urn } from "../../schemas/urn.ts";
 import type { VendorAnswer } from "../../schemas/vendor-call.ts";
@@ -112,6 +113,7 @@ const outgoing = (event: TransferEvent, state: TransferState, command: Received)
     case "transfer.released":
     case "transfer.asked":
     case "segment.planned":
+    case "seats.lost":
     case "seats.left":
       return [];
     default:
@@ -282,9 +284,10 @@ const unanswered = (
 
 const auditEntry = (
   { caseId, airport }: TransferState,
-  { principal, data: asked }: Received,
-  { segmentId, action, before, after }: Recorded,
+  { tenant, principal: sender, data: asked }: Received,
+  { segmentId, action, before, after, isVendors }: Recorded,
 ): Outgoing => {
+  const principal = isVendors ? systemPrincipal(tenant, "vendor-adapter") : sender;
   const { reason } = asked as { reason?: string };
   const data = {
     entityUrn: urn("segment", segmentId),

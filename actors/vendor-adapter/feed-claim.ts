@@ -1,19 +1,14 @@
 /** Owns how far a flight-data vendor's stream has been heard: durable, claimed by one process at a time, moved by compare-and-set. */
 import type { Collection } from "mongodb";
 import type { Clock } from "../runtime/clock.ts";
+import { type ClaimedDocument, documentOf, rewritten } from "./claimed-document.ts";
 
 /** A document in the airline's `flightFeeds`. */
-export interface HeardFeed {
-  /** The vendor's name. */
-  _id: string;
-  /** Counts every write: of two processes that would claim, renew or move it, one does. */
-  revision: number;
+export interface HeardFeed extends ClaimedDocument {
   /** All before it has been published. Absent: nothing has, or the vendor knows the last one no more. */
   cursor?: string;
   /** When something was last published of it. */
   heardAt?: Date;
-  /** Set while a process listens; once it is past, that process is dead. */
-  claimedUntil?: Date;
 }
 
 export class FeedClaim {
@@ -37,21 +32,10 @@ export class FeedClaim {
     vendor: string,
     { clock, claimMs }: { clock: Clock; claimMs: number },
   ): Promise<FeedClaim | undefined> {
-    const held = (await collection.findOne({ _id: vendor })) ?? (await FeedClaim.#first(collection, vendor));
+    const held = await documentOf(collection, { _id: vendor, revision: 0 });
     if (held.claimedUntil !== undefined && held.claimedUntil > clock.now()) return undefined;
     const claim = new FeedClaim(collection, clock, claimMs, held);
     return (await claim.renew()) ? claim : undefined;
-  }
-
-  static async #first(collection: Collection<HeardFeed>, vendor: string): Promise<HeardFeed> {
-    const first: HeardFeed = { _id: vendor, revision: 0 };
-    try {
-      await collection.insertOne(first);
-    } catch (error) {
-      // Another process has made it meanwhile, and perhaps claimed it: the claim's compare-and-set tells.
-      if ((error as { code?: number }).code !== 11000) throw error;
-    }
-    return first;
   }
 
   get cursor(): string | undefined {
@@ -92,11 +76,9 @@ export class FeedClaim {
 
   #write(change: (held: HeardFeed) => HeardFeed): Promise<boolean> {
     const written = this.#line.then(async () => {
-      const { _id, revision } = this.#held;
-      const next = { ...change(this.#held), revision: revision + 1 };
-      const { matchedCount } = await this.#collection.replaceOne({ _id, revision }, next);
-      if (matchedCount === 1) this.#held = next;
-      return matchedCount === 1;
+      const next = await rewritten(this.#collection, this.#held, change(this.#held));
+      this.#held = next ?? this.#held;
+      return next !== undefined;
     });
     // A write that fails is its caller's; the next one tries for itself.
     this.#line = written.then(

@@ -8,7 +8,7 @@ import { urn } from "../../schemas/urn.ts";
 import { causedId, freshUuid, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
-import { retryDelayMs } from "../runtime/vendor-call.ts";
+import { jitteredMs, retryDelayMs } from "../runtime/vendor-call.ts";
 import { FeedClaim, type HeardFeed } from "./feed-claim.ts";
 import type { FlightFeedPort, FlightPage, ReadOutcome } from "./ports.ts";
 
@@ -31,6 +31,8 @@ const renewMs = 4_000;
 const lookMs = 5_000;
 /** A vendor that is no further and answers sooner doesn't hold calls, whatever it tells: it is asked as if it failed. */
 const shortMs = 500;
+/** A vendor that asks for longer is asked all the same: who is stranded meanwhile nobody would hear of. */
+const retryAfterMsMax = 300_000;
 /** What is told of flights that should have left so long ago is told of nobody who is stranded now. */
 const staleMs = 48 * 3_600_000;
 /** No airline sells seats on flights that leave later: such a day is a mistake, and would be kept until it comes. */
@@ -126,22 +128,23 @@ const listen = async (
       failures += 1;
       context.log.warn({ outcome: page.outcome, detail: page.detail, failures }, "the feed does not answer");
     }
-    if (failures > 0) await pause(source, failures, page, signal);
+    if (failures > 0) await pause(pauseMs(`${source.tenant}.${source.name}`, failures, page), signal);
   }
 };
 
 const isForgotten = (page: ReadOutcome<FlightPage>): page is Extract<typeof page, { outcome: "refused" }> =>
   page.outcome === "refused" && page.code === "NOT_FOUND";
 
-/** Half a second, one, two … a minute, and up to a fifth more; as long as the vendor asks for, if that is longer. */
-const pause = async (
-  { tenant, name }: Source,
-  failures: number,
-  page: ReadOutcome<FlightPage>,
-  signal: AbortSignal,
-): Promise<void> => {
+/** Half a second, one, two … a minute, or as long as the vendor asks for, if that is longer; and up to a fifth more: it asks all its airlines for the same. */
+export const pauseMs = (feed: string, failures: number, page: ReadOutcome<FlightPage>): number => {
   const askedMs = page.outcome === "unavailable" ? (page.retryAfterMs ?? 0) : 0;
-  const ms = Math.max(retryDelayMs(`${tenant}.${name}`, failures), askedMs);
+  return Math.max(
+    retryDelayMs(feed, failures),
+    jitteredMs(Math.min(askedMs, retryAfterMsMax), feed, failures),
+  );
+};
+
+const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   try {
     await delay(ms, undefined, { signal });
   } catch (error) {

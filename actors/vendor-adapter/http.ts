@@ -1,7 +1,7 @@
 /** Owns one HTTP call to a vendor and what its end means: answered, surely not done, or in doubt. Knows no dialect. */
-import { Ajv, type ValidateFunction } from "ajv";
+import { Ajv } from "ajv";
 import type { Static, TSchema } from "typebox";
-import { quicklyCompiled, withFormats } from "../../schemas/formats.ts";
+import { compiledWhenUsed, quicklyCompiled, type Validator, withFormats } from "../../schemas/formats.ts";
 import { masked } from "../runtime/masking.ts";
 import { Pace } from "../runtime/pace.ts";
 import type {
@@ -41,11 +41,11 @@ export interface VendorCall<Body, Problem> {
   body?: unknown;
   headers: Record<string, string>;
   /** Of a 2xx answer. */
-  success: ValidateFunction<Body>;
+  success: Validator<Body>;
   /** Of a 4xx answer. */
-  problem: ValidateFunction<Problem>;
+  problem: Validator<Problem>;
   /** Of a 5xx answer by which this vendor says no all the same; absent: none does. */
-  finalProblem?: ValidateFunction<Problem>;
+  finalProblem?: Validator<Problem>;
   /** Answers besides 429 and 503 that say: too many calls, nothing was done. @param text empty: longer than allowed */
   isBusy?: (status: number, headers: Headers, text: string) => boolean;
   /** Where this call's answer takes longer than others'. */
@@ -69,9 +69,9 @@ interface Unknown {
 
 const ajv = withFormats(new Ajv({ strict: true, allowUnionTypes: true, ...quicklyCompiled }));
 
-/** Compiled once, at import. Members that the schema doesn't name are let through: vendors add to their answers. */
-export const validatorOf = <Schema extends TSchema>(schema: Schema): ValidateFunction<Static<Schema>> =>
-  ajv.compile<Static<Schema>>(schema);
+/** Members that the schema doesn't name are let through: vendors add to their answers. */
+export const validatorOf = <Schema extends TSchema>(schema: Schema): Validator<Static<Schema>> =>
+  compiledWhenUsed(ajv, schema);
 
 /** Errors before anything was sent: there was nobody to send it to. */
 const neverSent = new Set([

@@ -3,7 +3,7 @@
  * whose airline it concerns and what follows is `hear.ts`'s.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { ValidateFunction } from "ajv";
+import type { Validator } from "../../schemas/formats.ts";
 import type { MessageState } from "../../schemas/message.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { signatureHeaders } from "../../schemas/vendor-webhook.ts";
@@ -119,7 +119,7 @@ export const jsonOf = ({ rawBody }: InboundRequest): unknown => {
 };
 
 /** @throws Problem validation/body, naming the first member that is wrong and never its value */
-export const checked = <Body>(body: unknown, isBody: ValidateFunction<Body>): Body => {
+export const checked = <Body>(body: unknown, isBody: Validator<Body>): Body => {
   if (isBody(body)) return body;
   const [first] = isBody.errors ?? [];
   throw new Problem("validation/body", "The body is none of this vendor's webhooks; see `errors`.", {

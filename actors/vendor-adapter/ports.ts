@@ -2,7 +2,6 @@
 import type { CancellationLadder } from "../../schemas/cancellation.ts";
 import type { FlightPrediction } from "../../schemas/flight.ts";
 import type { Coordinates, HotelOffer, HotelSearch } from "../../schemas/hotel.ts";
-import type { BookingOddity } from "../../schemas/vendor-call.ts";
 import type { Channel, Direction, Money, VehicleType } from "../../schemas/vocabulary.ts";
 import type { CardTransaction } from "../../schemas/wallet.ts";
 
@@ -172,17 +171,14 @@ export interface LedgerEntry {
   state: string;
   /** ISO 8601 UTC. */
   changedAt: string;
-  /**
-   * What a person should look into. TWIN: another booking stands under the same reference; STRAY: it stands under a reference that we had
-   * given up; PARTLY_CANCELLED: some of its rooms are cancelled.
-   */
-  oddity?: BookingOddity;
+  /** What a person should look into: some of its rooms are cancelled. */
+  oddity?: "PARTLY_CANCELLED";
 }
 
 /** In the order of change, oldest first, or newest first where the vendor tells of no changes, but of what there is. `nextCursor`: there is more; without it this is the end for now. */
 export interface LedgerPage {
   entries: LedgerEntry[];
-  /** References of what was asked for and could not be learnt; absent: nothing. */
+  /** References of what was asked for and could not be learnt, or the vendor's ids of what could not be read; absent: nothing. */
   unreadable?: string[];
   nextCursor?: string;
 }

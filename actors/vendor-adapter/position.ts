@@ -1,14 +1,11 @@
 /** Owns how far reconciliation with one vendor has come: durable, claimed by one process at a time, moved by compare-and-set. */
 import type { Collection } from "mongodb";
 import type { Clock } from "../runtime/clock.ts";
+import { type ClaimedDocument, documentOf, rewritten } from "./claimed-document.ts";
 import type { LedgerRequest } from "./ports.ts";
 
 /** A document in the airline's `reconciliations`. */
-export interface Reconciliation {
-  /** The vendor's name. */
-  _id: string;
-  /** Counts every write: of two processes that would claim or move it, one does. */
-  revision: number;
+export interface Reconciliation extends ClaimedDocument {
   /** Of the page that comes next, while a poll is under way or was broken off. */
   cursor?: string;
   /** All that changed before it has been told; by the vendor's clock, but never ahead of ours. */
@@ -21,8 +18,6 @@ export interface Reconciliation {
   askedAt?: Date;
   /** When a poll last came to the end of what there was. */
   polledAt?: Date;
-  /** Set while a process polls; once it is past, that process is dead. */
-  claimedUntil?: Date;
 }
 
 /** A vendor may list a change behind a later one: what is asked for by a time is asked for from earlier on. */
@@ -64,7 +59,7 @@ export class Position {
     options: { clock: Clock; intervalMs: number; claimMs: number },
   ): Promise<Position | undefined> {
     const { clock, intervalMs, claimMs } = options;
-    const held = (await collection.findOne({ _id: vendor })) ?? (await Position.#first(collection, vendor));
+    const held = await documentOf(collection, { _id: vendor, revision: 0, told: [] });
     const now = clock.now().getTime();
     const { askedAt, claimedUntil } = held;
     // A claim that has run out was a dead process's: its poll goes on at once.
@@ -77,17 +72,6 @@ export class Position {
       claimedUntil: position.#claim(),
     });
     return isClaimed ? position : undefined;
-  }
-
-  static async #first(collection: Collection<Reconciliation>, vendor: string): Promise<Reconciliation> {
-    const first: Reconciliation = { _id: vendor, revision: 0, told: [] };
-    try {
-      await collection.insertOne(first);
-    } catch (error) {
-      // Another process has made it meanwhile, and perhaps claimed it: the claim's compare-and-set tells.
-      if ((error as { code?: number }).code !== 11000) throw error;
-    }
-    return first;
   }
 
   get request(): LedgerRequest {
@@ -132,10 +116,8 @@ export class Position {
   }
 
   async #write(next: Reconciliation): Promise<boolean> {
-    const { _id, revision } = this.#held;
-    const written = { ...next, revision: revision + 1 };
-    const { matchedCount } = await this.#collection.replaceOne({ _id, revision }, written);
-    if (matchedCount === 1) this.#held = written;
-    return matchedCount === 1;
+    const written = await rewritten(this.#collection, this.#held, next);
+    this.#held = written ?? this.#held;
+    return written !== undefined;
   }
 }

@@ -53,9 +53,10 @@ export const changeRefusal = (
     return refused("What the other dates cost is not told, or in another currency.");
   const nightlyMinor = Math.floor(after.amountMinor / ((Date.parse(checkOut) - Date.parse(checkIn)) / dayMs));
   const isOwn = nightlyMinor <= Math.ceil(before.amountMinor / nightsBefore);
-  const { amountMinor, currency } = nightlyMax;
-  if (isOwn || (currency === after.currency && nightlyMinor <= amountMinor * rooms)) return undefined;
-  const now = money({ amountMinor: nightlyMinor, currency: after.currency });
+  const asked = { amountMinor: nightlyMinor, currency: after.currency };
+  const comparable = minorIn(nightlyMax.currency, asked);
+  if (isOwn || (comparable !== undefined && comparable <= nightlyMax.amountMinor * rooms)) return undefined;
+  const now = money(asked);
   return refused(`A night of the other dates is ${now}; the policy allows ${money(nightlyMax)} a room.`);
 };
 

@@ -5,9 +5,11 @@
 import { type Command, type Query, systemPrincipal } from "../../schemas/command.ts";
 import { Problem } from "../../schemas/problems.ts";
 import type { Difference, OnRecord, ReconciledVendor } from "../../schemas/reconciliation.ts";
+import type { RideReport } from "../../schemas/transport.ts";
 import { urn } from "../../schemas/urn.ts";
 import { type StayReport, subCaseOf } from "../../schemas/vendor-call.ts";
 import type { CardTransaction } from "../../schemas/wallet.ts";
+import { splitName } from "../../streams/subjects.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { sendCommand } from "../runtime/send.ts";
 import { type PollContext, poll, type Report, type Source } from "./reconcile.ts";
@@ -67,11 +69,11 @@ const applied = async (context: Context, command: Command): Promise<void> => {
 const onRecord = (
   { call }: Context,
   { tenant, correlationUrn, traceparent }: Command,
-  { reference }: Report,
+  { name, reference }: Report,
 ): Promise<OnRecord> => {
   const principal = systemPrincipal(tenant, "vendor-adapter");
   const query: Query = { tenant, principal, correlationUrn, traceparent, params: { reference } };
-  return call<OnRecord>("sub-case.on-record", query);
+  return call<OnRecord>(`${splitName(name)[0]}.on-record`, query);
 };
 
 /** Undefined: it was known, or came too late to count. */
@@ -85,6 +87,11 @@ const differenceOf = (
     if (after.room === undefined || after.room === before.room) return undefined;
     const { at } = data as StayReport;
     return { reference, subCaseUrn, ...(before.room && { from: before.room }), to: after.room, at };
+  }
+  if (name === "transport.record-ride") {
+    const { state: to, at } = data as RideReport;
+    const isLost = before.ride === "BOOKED" && (after.ride === undefined || after.ride === to);
+    return isLost ? { reference, subCaseUrn, from: before.ride as string, to, at } : undefined;
   }
   // A person's item tells of it.
   if (name === "sub-case.note-oddity") return undefined;

@@ -1,13 +1,16 @@
 /**
- * Owns asking vendors what has changed with them: hotels at their desks (they send no webhooks; contract, "Vendor webhooks"), payment
- * vendors of the use of cards, should their word have been lost. Each at its interval, by one process at a time. What a report means for
- * a group is its sub-case's.
+ * Owns asking vendors what has changed with them: hotels at their desks and transport vendors of their rides (they send no webhooks;
+ * contract, "Vendor webhooks"), payment vendors of the use of cards, should their word have been lost. Each at its interval, by one process
+ * at a time. What a report means is for its sub-case or run.
  */
 import type { Command } from "../../schemas/command.ts";
 import type { ReconciledVendor } from "../../schemas/reconciliation.ts";
+import { type RideReport, runOfReference } from "../../schemas/transport.ts";
 import { urn } from "../../schemas/urn.ts";
 import {
+  type BookingOddity,
   type OddBooking,
+  type StandingBooking,
   type StandingBookings,
   type StayReport,
   subCaseOf,
@@ -15,13 +18,22 @@ import {
 import { causedId, freshUuid, mintTraceparent } from "../runtime/clock.ts";
 import type { ActorContext } from "../runtime/host.ts";
 import { sendCommand, systemCommand } from "../runtime/send.ts";
-import type { HotelPort, LedgerEntry, LedgerRequest, PaymentPort, ReadOutcome } from "./ports.ts";
+import type {
+  HotelPort,
+  LedgerEntry,
+  LedgerRequest,
+  PaymentPort,
+  ReadOutcome,
+  TransportPort,
+} from "./ports.ts";
 import { Position, type Reconciliation } from "./position.ts";
 
-/** Something that a sub-case has to know of. */
+/** Something that a group, or vehicles that groups share, has to know of. */
 export interface Report {
   /** Ours. */
   reference: string;
+  /** Absent: the sub-case of the reference. */
+  entity?: string;
   /** Tells it from all others of this vendor. */
   cause: readonly string[];
   name: string;
@@ -62,36 +74,52 @@ const stayReport = ({ kind, id: bookingId, reference, state, changedAt }: Ledger
   return [{ reference, cause: [bookingId, state], name: "sub-case.record-stay", data, changedAt }];
 };
 
-/** What the group may not know that it has. What is cancelled already is nothing to look into. */
-const oddityReport = (vendor: string, entry: LedgerEntry): Report[] => {
-  const { kind, id: bookingId, reference, state, oddity, changedAt } = entry;
-  if (kind !== "booking" || oddity === undefined || state === "CANCELLED") return [];
+/** What the group may not know that it has. */
+const oddityReport = (
+  vendor: string,
+  { id: bookingId, reference, changedAt }: LedgerEntry,
+  oddity: BookingOddity | undefined,
+): Report[] => {
+  if (oddity === undefined) return [];
   const data: OddBooking = { vendor, reference, bookingId, oddity };
   return [{ reference, cause: [bookingId, oddity], name: "sub-case.note-oddity", data, changedAt }];
 };
 
+/** What is asked of the groups, where a vendor's word alone is not enough. */
+interface GroupsAsked {
+  /** A page of what stands with a vendor that lists no changes itself. */
+  standing?: (after: string | undefined) => Promise<StandingBookings>;
+  /** Which of these nobody knows of, of a vendor that may book late what we took for lost. */
+  oddAmong?: (bookings: readonly StandingBooking[]) => Promise<OddBooking[]>;
+}
+
 /** What a hotel vendor tells of stays. @param vendor the instance's name */
 export const staysOf =
-  (port: Pick<HotelPort, "reconcile">, standing?: StandingPage, vendor = ""): Source["ask"] =>
+  (
+    port: Pick<HotelPort, "reconcile">,
+    vendor: string,
+    { standing, oddAmong }: GroupsAsked = {},
+  ): Source["ask"] =>
   async (request, context) => {
     const known = await standing?.(request.cursor);
     const page = await port.reconcile(
-      known === undefined ? request : { standing: [...known.references, ...(known.givenUp ?? [])] },
+      known === undefined ? request : { standing: known.references },
       context,
     );
     if (page.outcome !== "done") return page;
     const next = known?.next === undefined ? {} : { nextCursor: known.next };
-    const givenUp = new Set(known?.givenUp);
-    const reports = page.entries.flatMap((entry) =>
-      givenUp.has(entry.reference)
-        ? oddityReport(vendor, { ...entry, oddity: "STRAY" })
-        : [...stayReport(entry), ...oddityReport(vendor, entry)],
+    // What is cancelled already is nothing to look into.
+    const bookings = page.entries.flatMap(({ kind, id: bookingId, reference, state }) =>
+      kind === "booking" && state !== "CANCELLED" ? [{ reference, bookingId }] : [],
     );
+    const odd = bookings.length === 0 ? [] : ((await oddAmong?.(bookings)) ?? []);
+    const oddities = new Map(odd.map(({ bookingId, oddity }) => [bookingId, oddity]));
+    const reports = page.entries.flatMap((entry) => [
+      ...stayReport(entry),
+      ...oddityReport(vendor, entry, oddities.get(entry.id) ?? entry.oddity),
+    ]);
     return { ...page, ...next, reports };
   };
-
-/** A page of what stands with a vendor that lists no changes itself. */
-type StandingPage = (after: string | undefined) => Promise<StandingBookings>;
 
 /** What a payment vendor tells of the use of cards. */
 export const cardUsesOf =
@@ -103,6 +131,21 @@ export const cardUsesOf =
       if (data === undefined) return [];
       const { reference, eventId } = data;
       return [{ reference, cause: [eventId], name: "sub-case.record-card-transaction", data, changedAt }];
+    });
+    return { ...page, reports };
+  };
+
+/** What a transport vendor tells of rides that it does not drive; those that we gave back are among them, and their runs know. */
+export const ridesOf =
+  (port: Pick<TransportPort, "reconcile">): Source["ask"] =>
+  async (request, context) => {
+    const page = await port.reconcile(request, context);
+    if (page.outcome !== "done") return page;
+    const reports = page.entries.flatMap(({ kind, id: rideId, reference, state, changedAt }): Report[] => {
+      const entity = runOfReference(reference);
+      if (kind !== "ride" || state !== "CANCELLED" || entity === undefined) return [];
+      const data: RideReport = { reference, rideId, state, at: changedAt };
+      return [{ reference, entity, cause: [rideId, state], name: "transport.record-ride", data, changedAt }];
     });
     return { ...page, reports };
   };
@@ -223,14 +266,14 @@ const tell = async (
   const foreign: string[] = [];
   for (const report of reports) {
     if (tellUntil?.aborted) return undefined;
-    const { reference, cause, name: verb, data, changedAt } = report;
+    const { reference, entity = subCaseOf(reference), cause, name: verb, data, changedAt } = report;
     if (!own.test(reference)) {
       foreign.push(cause[0] ?? "");
       continue;
     }
     const id = causedId(`${tenant}.${name}`, ...cause);
     if (position.isTold(id)) continue;
-    const command = { id, name: verb, entity: subCaseOf(reference), data, now: clock.now() };
+    const command = { id, name: verb, entity, data, now: clock.now() };
     await tellOne(report, systemCommand("vendor-adapter", { tenant, ...following }, command));
     told.push({ id, at: new Date(changedAt) });
   }

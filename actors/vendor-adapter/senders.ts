@@ -73,7 +73,9 @@ export const formerSecret = (
 ): Omit<WebhookSecrets, "webhookSecret"> => {
   if (before?.webhookSecret === undefined || secret === undefined) return {};
   const { webhookSecret, formerWebhookSecret, formerWebhookSecretUntil } = before;
-  if (openedOrNot(sealKey, webhookSecret) === secret)
+  const opened = openedOrNot(sealKey, webhookSecret);
+  if (opened === undefined) return {};
+  if (opened === secret)
     return {
       ...(formerWebhookSecret !== undefined && { formerWebhookSecret }),
       ...(formerWebhookSecretUntil !== undefined && { formerWebhookSecretUntil }),

@@ -10,6 +10,8 @@ import { Problem } from "../../schemas/problems.ts";
 import type { ReconcileNow } from "../../schemas/reconciliation.ts";
 import { urn } from "../../schemas/urn.ts";
 import {
+  type OddBooking,
+  type StandingBooking,
   type StandingBookings,
   smtpVendor,
   type VendorCall,
@@ -38,7 +40,7 @@ import { type Instances, listVendors, openInstances } from "./instances.ts";
 import { type Invalidations, watchInvalidations } from "./invalidation.ts";
 import { catalogueQueries, hotelCollection } from "./queries.ts";
 import { OfferCache } from "./recent-offers.ts";
-import { cardUsesOf, type Source, startReconciling, staysOf } from "./reconcile.ts";
+import { cardUsesOf, ridesOf, type Source, startReconciling, staysOf } from "./reconcile.ts";
 import { reconcileNow } from "./reconcile-now.ts";
 import { revealCard } from "./reveal-card.ts";
 import { askHotels, resultOf } from "./search.ts";
@@ -99,26 +101,34 @@ export const vendorAdapterActor = (context: ActorContext): Actor => {
     await sendCommand(context.streams, systemCommand("vendor-adapter", command, reply));
   };
 
+  const askedOf = (tenant: string, params: Record<string, unknown>): Query => ({
+    ...{ tenant, principal: systemPrincipal(tenant, "vendor-adapter"), params },
+    ...{ correlationUrn: urn("correlation", freshUuid()), traceparent: mintTraceparent() },
+  });
   const standingWith = (tenant: string, vendor: string) => (after: string | undefined) => {
-    const traceparent = mintTraceparent();
-    const following = { correlationUrn: urn("correlation", freshUuid()), traceparent };
-    const principal = systemPrincipal(tenant, "vendor-adapter");
     const params = { vendor, ...(after === undefined ? {} : { after }) };
-    const query: Query = { tenant, ...following, principal, params };
-    return context.call<StandingBookings>("sub-case.standing-bookings", query);
+    return context.call<StandingBookings>("sub-case.standing-bookings", askedOf(tenant, params));
   };
+  const oddWith = (tenant: string, vendor: string) => (bookings: readonly StandingBooking[]) =>
+    context.call<OddBooking[]>("sub-case.odd-among", askedOf(tenant, { vendor, bookings }));
 
   const reconciled = (instances: Instances): Source[] => {
     const every = (minutes: number | undefined): number =>
       minutes === undefined ? context.config.RECONCILE_INTERVAL_MS : minutes * 60_000;
     return context.tenants.all().flatMap(({ code: tenant }) => [
       ...instances.byKind(tenant, "hotel").map(({ name, port, reconcileMinutes }) => {
-        const ask = staysOf(port, port.needsStanding && standingWith(tenant, name), name);
+        const ask = staysOf(port, name, {
+          ...(port.needsStanding && { standing: standingWith(tenant, name) }),
+          ...(port.settlesMs && { oddAmong: oddWith(tenant, name) }),
+        });
         const beginsAnew = port.needsStanding;
         return { tenant, name, ask, intervalMs: every(reconcileMinutes), beginsAnew };
       }),
       ...instances.byKind(tenant, "payment").map(({ name, port, reconcileMinutes }) => {
         return { tenant, name, ask: cardUsesOf(port), intervalMs: every(reconcileMinutes) };
+      }),
+      ...instances.byKind(tenant, "transport").map(({ name, port, reconcileMinutes }) => {
+        return { tenant, name, ask: ridesOf(port), intervalMs: every(reconcileMinutes) };
       }),
     ]);
   };

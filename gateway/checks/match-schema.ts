@@ -1,7 +1,7 @@
 /** Owns validation: schemas compiled once, what fits stripped of unknown members, and what doesn't told with a pointer and a sentence. */
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
+import { Ajv, type ErrorObject, type Options } from "ajv";
 import type { TObject, TSchema } from "typebox";
-import { quicklyCompiled, withFormats } from "../../schemas/formats.ts";
+import { compiledWhenUsed, quicklyCompiled, withFormats } from "../../schemas/formats.ts";
 import { pageLimitMax } from "../../schemas/page.ts";
 import type { FieldError } from "../../schemas/problems.ts";
 import { Problem } from "../../schemas/problems.ts";
@@ -41,8 +41,8 @@ export const compileBody = (schema: TObject): MatchBody => {
   refuseMixedObjects(schema);
   const isStrict = (schema as { additionalProperties?: unknown }).additionalProperties === false;
   const fits = (isStrict ? bodyReports : bodies).compile(schema);
-  // Compiled with the first bad body: a start needn't wait for what may never come.
-  let report: ValidateFunction | undefined;
+  // A start needn't wait for what may never come.
+  const report = compiledWhenUsed(bodyReports, schema);
   const mayBeAbsent = ((schema.required as string[] | undefined) ?? []).length === 0;
   return (value, bytes) => {
     if (value === undefined && !mayBeAbsent)
@@ -50,7 +50,6 @@ export const compileBody = (schema: TObject): MatchBody => {
     const body = value ?? {};
     if (fits(body)) return body as Values;
     const first = fits.errors ?? [];
-    report ??= bodyReports.compile(schema);
     const errors = bytes <= fullReportBytesMax && !report(body) ? (report.errors ?? first) : first;
     throw new Problem("validation/body", "Correct the fields named in `errors` and send the body again.", {
       errors: fieldErrors(errors, (error) => pointerTo(error)),

@@ -1,8 +1,8 @@
 /** Owns contract documents that are handed in to be read: what kind they are by their first bytes, kept for the actor, never opened here. */
 import type { AnalyzeDocument, DocumentMediaType } from "../../schemas/contract-analysis.ts";
-import { Problem } from "../../schemas/problems.ts";
 import type { UploadedFile } from "../checks/read-json.ts";
 import { commandOf, type Dispatch, type StageText } from "../dispatch.ts";
+import { refusedFile } from "../passenger-file/table.ts";
 import { answer, type Handler } from "./handlers.ts";
 
 const name = "contract.analyze";
@@ -10,7 +10,8 @@ const nameCharactersMax = 120;
 
 interface Kind {
   mediaType: DocumentMediaType;
-  ending: RegExp;
+  /** Names that may end it, in small letters. */
+  endings: readonly string[];
   starts(bytes: Buffer): boolean;
 }
 
@@ -23,12 +24,12 @@ const kinds: readonly Kind[] = [
   // Readers take anything before it, within the first kilobyte (PDF 32000-1, annex H.3.4.1).
   {
     mediaType: "application/pdf",
-    ending: /\.pdf$/i,
+    endings: ["pdf"],
     starts: (bytes) => bytes.subarray(0, 1024).includes("%PDF-"),
   },
-  { mediaType: "image/png", ending: /\.png$/i, starts: startsWith("\x89PNG\r\n\x1a\n") },
-  { mediaType: "image/jpeg", ending: /\.jpe?g$/i, starts: startsWith("\xff\xd8\xff") },
-  { mediaType: "image/tiff", ending: /\.tiff?$/i, starts: startsWith("II*\0", "MM\0*") },
+  { mediaType: "image/png", endings: ["png"], starts: startsWith("\x89PNG\r\n\x1a\n") },
+  { mediaType: "image/jpeg", endings: ["jpg", "jpeg"], starts: startsWith("\xff\xd8\xff") },
+  { mediaType: "image/tiff", endings: ["tif", "tiff"], starts: startsWith("II*\0", "MM\0*") },
 ];
 
 export const createAnalyzeContract =
@@ -45,23 +46,17 @@ export const createAnalyzeContract =
     return answer(request, await dispatch.command(name, { ...command, data }));
   };
 
-/** @throws Problem validation/media-type, validation/body */
+/** No ending at all says nothing. @throws Problem validation/media-type */
 const kindOf = ({ name: file, bytes }: UploadedFile): DocumentMediaType => {
   const kind = kinds.find(({ starts }) => starts(bytes));
-  if (kind === undefined)
-    throw new Problem("validation/media-type", "The file is no PDF, PNG, JPEG or TIFF.", {
-      accept: kinds.map(({ mediaType }) => mediaType).join(", "),
-    });
-  if (/\.\w+$/.test(file) && !kind.ending.test(file)) {
-    const detail = `is named otherwise than what it is, ${kind.mediaType}`;
-    throw new Problem("validation/body", `The file ${detail}.`, { errors: [{ pointer: "/file", detail }] });
-  }
+  if (kind === undefined) throw refusedFile("validation/media-type", "is no PDF, PNG, JPEG or TIFF");
+  const ending = /\.([^./\\]*)$/.exec(file)?.[1]?.toLowerCase();
+  if (ending !== undefined && !kind.endings.includes(ending))
+    throw refusedFile("validation/media-type", `is named otherwise than what it is, ${kind.mediaType}`);
   return kind.mediaType;
 };
 
-/** Without folders; only ever looked at. */
+/** Without folders; only ever looked at. Cut between two letters, never in one. */
 const shownName = (file: string): string =>
-  file
-    .replace(/^.*[\\/]/s, "")
-    .replaceAll(/[^\P{C}]/gu, "")
-    .slice(0, nameCharactersMax) || "document";
+  [...file.replace(/^.*[\\/]/s, "").replaceAll(/\p{C}/gu, "")].slice(0, nameCharactersMax).join("") ||
+  "document";

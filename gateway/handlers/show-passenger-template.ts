@@ -1,8 +1,22 @@
 /** Owns the empty spreadsheet that passengers can be sent in; what its columns are called is `passenger-file/headers.ts`. */
-import type { Language } from "../../schemas/vocabulary.ts";
+import { cabins, type Language, loyaltyTiers } from "../../schemas/vocabulary.ts";
 import { csvOf } from "../csv.ts";
 import { templateColumns } from "../passenger-file/headers.ts";
 import type { Handler } from "./handlers.ts";
+
+/** Of each column an example, or all that it takes. */
+const takes: Readonly<Record<(typeof templateColumns)[number]["field"], string>> = {
+  pnr: "K7QX2M",
+  lastName: "Lovelace",
+  firstName: "Ada",
+  cabinClass: cabins.join(" · "),
+  loyaltyTier: loyaltyTiers.join(" · "),
+  passengerType: "ADULT · CHILD · INFANT",
+  specialRequirements: "WCHR, INFANT_COT",
+  email: "ada@example.com",
+  phone: "+12025550143",
+  language: "en",
+};
 
 export const showPassengerTemplate: Handler = async ({ route, query }) => {
   const { language = "en" } = query as { language?: Language };
@@ -34,7 +48,7 @@ const workbookOf = async (headers: readonly string[]): Promise<Buffer> => {
     {
       sheet: "2",
       // An example among the headers would be taken for somebody.
-      data: templateColumns.map(({ takes }, i) => [text(headers[i] ?? "", true), text(takes)]),
+      data: templateColumns.map(({ field }, i) => [text(headers[i] ?? "", true), text(takes[field])]),
       columns: [{ width: 30 }, { width: 60 }],
     },
   ]).toBuffer();

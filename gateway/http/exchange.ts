@@ -57,7 +57,8 @@ export interface Exchange {
   everyHeader(): Record<string, string>;
   /**
    * Starts keeping the body; to be called in the same tick as the request came. More than the limit is dropped.
-   * @param room whose bytes it takes from their coming to the answer; where there is none left, the body is dropped
+   * @param room whose bytes it takes from their coming to the answer, also to a client that has gone in between; where
+   * there is none left, the body is dropped
    */
   collectBody(limitBytes: number, room?: BodyRoom): void;
   /**
@@ -66,7 +67,7 @@ export interface Exchange {
    */
   body(): Promise<Buffer>;
   /**
-   * The first call answers; after the client has gone it does nothing.
+   * The first call answers; after the client has gone it only gives back what the body took of its room.
    * @returns of a streamed answer: when it has ended. Rejects with what its source threw; the connection is then closed, since
    * that alone tells the client that there should be more
    */
@@ -165,6 +166,8 @@ class UwsExchange implements Exchange {
   #room: BodyRoom | undefined;
   /** Of the room. */
   #keptBytes = 0;
+  /** Whoever has it keeps its bytes, also when the client has gone. */
+  #isHandedOver = false;
   #reader: { resolve: (body: Buffer) => void; reject: (error: Error) => void } | undefined;
 
   constructor(res: uWS.HttpResponse, req: uWS.HttpRequest, load: Load, proxies: BlockList | undefined) {
@@ -224,9 +227,9 @@ class UwsExchange implements Exchange {
 
   respond(answer: HttpAnswer): Promise<void> | undefined {
     if (this.#answered) return undefined;
+    this.#forgetBody();
     if (!this.#open) return discard(answer.stream);
     this.#answered = true;
-    this.#forgetBody();
     const close = this.#load.draining || this.#unclear || this.#leavesTooMuchUnread();
     const streamed = this.method === "HEAD" ? undefined : answer.stream;
     if (streamed !== undefined) this.#streamOnGone = answer.onGone;
@@ -341,6 +344,7 @@ class UwsExchange implements Exchange {
   #takeBody(): Buffer {
     const chunks = this.#chunks;
     this.#chunks = [];
+    this.#isHandedOver = true;
     return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
   }
 
@@ -357,7 +361,7 @@ class UwsExchange implements Exchange {
 
   #abort(): void {
     if (!this.#open) return;
-    this.#forgetBody();
+    if (!this.#isHandedOver) this.#forgetBody();
     this.#finish();
     this.#reader?.reject(new RequestAborted());
     this.#onGone();

@@ -5,6 +5,8 @@
 
 import type { TemplatedApp } from "uWebSockets.js";
 import { randomBytes, randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
 import type { Logger } from "pino";
 import { Server, type Socket } from "socket.io";
 import { Problem } from "../../schemas/problems.ts";
@@ -18,13 +20,15 @@ import { Fanout, topicOf } from "./fanout.ts";
 import { admit, type HandshakeParts } from "./handshake.ts";
 import { createLockRelease } from "./lock-release.ts";
 import type { LiveLog } from "./log.ts";
+import { Newcomers } from "./newcomers.ts";
 import { offsetText } from "./offset.ts";
 import { PacketRates } from "./packet-rates.ts";
 import { Presence } from "./presence.ts";
 import { type Answer, Requests } from "./requests.ts";
 import type { LiveEntry } from "./ring.ts";
+import { Rounds } from "./rounds.ts";
 import { type Admitted, Session } from "./session.ts";
-import { type Attached, attach, Wire } from "./wire.ts";
+import { type Attached, attach, upgradedBy, Wire } from "./wire.ts";
 
 const path = "/ws/cases";
 /** Of what a client sends: a token is the largest. */
@@ -59,6 +63,10 @@ export interface ChannelParts extends Omit<HandshakeParts, "cases" | "fanout" | 
   tellProblem: TellProblem;
   /** Exact origins whose pages may connect; a client that is no browser names none. */
   origins: ReadonlySet<string>;
+  /** Our own, which tell whom they speak for; undefined: none. */
+  proxies: BlockList | undefined;
+  /** Default: 2,000 of each address. */
+  newcomers?: Newcomers;
   beatMs: number;
   /** How long a lock lasts that nobody renews. */
   leaseMs: number;
@@ -94,14 +102,18 @@ class OpenChannel implements Channel {
   readonly #byId = new Map<string, Session>();
   readonly #topics = new Map<string, number>();
   readonly #packets = new PacketRates();
+  readonly #newcomers: Newcomers;
+  /** Of upgrades, until there is a connection. */
+  readonly #addresses = new WeakMap<object, string>();
+  /** What to do once a connection has shown who it is. */
+  readonly #unknown = new WeakMap<object, () => void>();
   /** Of connections that have asked to come in. */
   readonly #asked = new WeakSet<object>();
+  /** Of ids of sessions that are written again. */
+  readonly #keeping = new Rounds<string>(lotsOfRound);
   readonly #presenceTimers = new Map<string, NodeJS.Timeout>();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #forget: (() => void)[] = [];
-  /** Ids of those that are still to be kept in this round. */
-  #toKeep: string[] = [];
-  #lot = 0;
   #app: TemplatedApp | undefined;
   #attached: Attached | undefined;
   #connections = 0;
@@ -111,6 +123,7 @@ class OpenChannel implements Channel {
   constructor(parts: ChannelParts) {
     const { dispatch, live, now, log, beatMs } = parts;
     this.#parts = parts;
+    this.#newcomers = parts.newcomers ?? new Newcomers();
     this.#cases = new Cases(dispatch, now);
     this.#fanout = new Fanout(live, this.#cases, {
       publish: (topic, text) => void this.#app?.publish(topic, text),
@@ -145,7 +158,7 @@ class OpenChannel implements Channel {
       pingInterval: pingIntervalMs,
       pingTimeout: pingTimeoutMs,
       connectTimeout: connectTimeoutMs,
-      allowRequest: ({ headers: { origin } }, decide) => decide(null, this.#admits(origin)),
+      allowRequest: (request, decide) => decide(null, this.#admits(request)),
     });
     this.#io.use((socket, next) => void this.#admit(socket, next));
     this.#io.on("connection", (socket) => this.#take(socket));
@@ -166,10 +179,13 @@ class OpenChannel implements Channel {
   readonly attach = (app: TemplatedApp): void => {
     this.#app = app;
     this.#attached = attach(this.#io, app, {
-      onConnection: () => {
+      onConnection: (conn, request) => {
+        const known = this.#newcomers.enter(this.#addresses.get(request) ?? "");
+        this.#unknown.set(conn, known);
         this.#connections++;
         return () => {
           this.#connections--;
+          known();
         };
       },
       onPacket: (conn) => this.#packets.take(conn, performance.now()),
@@ -186,9 +202,13 @@ class OpenChannel implements Channel {
     this.#attached?.close();
   }
 
-  #admits(origin: string | undefined): boolean {
+  #admits(request: IncomingMessage): boolean {
+    const { origin } = request.headers;
     const isOurs = origin === undefined || origin === "" || this.#parts.origins.has(origin);
-    return isOurs && this.#connections < connectionsMax && !this.#closing;
+    if (!isOurs || this.#connections >= connectionsMax || this.#closing) return false;
+    const address = upgradedBy(request, this.#parts.proxies);
+    this.#addresses.set(request, address);
+    return this.#newcomers.admits(address);
   }
 
   /** Runs at every handshake, a resumption's too. */
@@ -209,6 +229,7 @@ class OpenChannel implements Channel {
       const own = [...this.#sessionsOf(tenant, operator)].filter(({ id }) => id !== admitted.id);
       if (own.length >= perOperatorMax)
         throw new Problem("rate/exceeded", `You have ${perOperatorMax} connections open: close some.`);
+      this.#unknown.get(wire.connection)?.();
       socket.data = admitted;
       // What Socket.IO's own recovery sets, and its client compares.
       Object.assign(socket, { pid: admitted.id, recovered: admitted.resumed && admitted.complete });
@@ -309,10 +330,7 @@ class OpenChannel implements Channel {
 
   /** What is not written again would be forgotten. */
   #keepSome(): void {
-    if (this.#lot === 0) this.#toKeep = [...this.#byId.keys()];
-    const some = Math.ceil(this.#toKeep.length / (lotsOfRound - this.#lot));
-    this.#lot = (this.#lot + 1) % lotsOfRound;
-    for (const id of this.#toKeep.splice(0, some)) {
+    for (const id of this.#keeping.next(() => this.#byId.keys())) {
       const session = this.#byId.get(id);
       if (session !== undefined && session.joined.length > 0) session.inTurn(() => this.#keep(session));
     }

@@ -20,6 +20,7 @@ import {
   windowMs,
   windowOf,
 } from "./updates.ts";
+import { Waiters } from "./waiters.ts";
 
 /** Whom a message is for; nobody is in two of these for the same message. */
 export const topicOf = {
@@ -66,7 +67,7 @@ export class Fanout {
   readonly #log: LiveLog;
   readonly #cases: Cases;
   readonly #wires: Wires;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Waiters();
   readonly #forget: (() => void)[];
   #pending: LiveEntry[] = [];
   #window = 0;
@@ -103,19 +104,7 @@ export class Fanout {
   reached({ updates, partial, told }: Offset): Promise<boolean> {
     const isReached = (): boolean =>
       covers(this.#updated, partial?.next ?? updates) && covers(this.#told, told);
-    if (isReached()) return Promise.resolve(true);
-    return new Promise((settle) => {
-      const look = (): void => {
-        if (isReached()) done(true);
-      };
-      const done = (reached: boolean): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(look);
-        settle(reached);
-      };
-      const timer = setTimeout(done, caughtUpWithinMs, false);
-      this.#waiting.add(look);
-    });
+    return this.#waiting.until(isReached, caughtUpWithinMs);
   }
 
   /** Whether all after the offset is kept. */
@@ -215,7 +204,7 @@ export class Fanout {
     }
     if (entry.caseId !== undefined && changeOf(entry) !== undefined) this.#gather(entry);
     else if (this.#pending.length === 0) this.#updated = entry.position;
-    this.#look();
+    this.#waiting.look();
   }
 
   /** The window is over by the local clock once as much time has passed as was left of it when its first entry was published. */
@@ -238,7 +227,7 @@ export class Fanout {
       if (topics.length > 0) this.#publish(topics, this.#packetOf(update));
     }
     this.#updated = this.#told;
-    this.#look();
+    this.#waiting.look();
   }
 
   #packetOf(update: Update, status = this.#cases.loggedStatus(update.caseId)): Packet {
@@ -259,10 +248,6 @@ export class Fanout {
 
   #publish(topics: readonly string[], { text }: Packet): void {
     for (const topic of topics) this.#wires.publish(topic, text);
-  }
-
-  #look(): void {
-    for (const look of this.#waiting) look();
   }
 
   #beginAnew(): void {

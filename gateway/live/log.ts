@@ -9,6 +9,7 @@ import { openTail, type Tail, type TailEntry, type TailStream } from "../../stre
 import { covers, type Position } from "./position.ts";
 import { inOrder, type LiveEntry, type Missed, Ring } from "./ring.ts";
 import { liveTypes } from "./types.ts";
+import { Waiters } from "./waiters.ts";
 
 /** Contract, "Limits": the last 60 s of case:updated; and for how long a position that a client holds may be out of date. */
 const keptMs = 90_000;
@@ -57,7 +58,7 @@ class OpenLog implements LiveLog {
   readonly #log: Logger;
   readonly #hearing = new Set<(entry: LiveEntry) => void>();
   readonly #countedAnew = new Set<() => void>();
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Waiters();
   /** Of before, until all of it is here. */
   #heard: Record<TailStream, TailEntry[]> | undefined = { EVENTS: [], INTERNAL: [] };
   #tail: Tail | undefined;
@@ -104,20 +105,7 @@ class OpenLog implements LiveLog {
   }
 
   reached(position: Position, withinMs: number): Promise<boolean> {
-    const isReached = (): boolean => covers(this.ring.position, position);
-    if (isReached()) return Promise.resolve(true);
-    return new Promise((settle) => {
-      const look = (): void => {
-        if (isReached()) done(true);
-      };
-      const done = (reached: boolean): void => {
-        clearTimeout(timer);
-        this.#waiting.delete(look);
-        settle(reached);
-      };
-      const timer = setTimeout(done, withinMs, false);
-      this.#waiting.add(look);
-    });
+    return this.#waiting.until(() => covers(this.ring.position, position), withinMs);
   }
 
   live(): boolean {
@@ -140,6 +128,6 @@ class OpenLog implements LiveLog {
         this.#log.error({ type: entry.type, err: error }, "a live channel has not taken an event");
       }
     }
-    for (const look of this.#waiting) look();
+    this.#waiting.look();
   }
 }

@@ -103,10 +103,6 @@ export class Session {
     return [...this.#joined.values()];
   }
 
-  get isClosed(): boolean {
-    return this.#closed;
-  }
-
   has(room: Room): boolean {
     return this.#joined.has(keyOf(room));
   }

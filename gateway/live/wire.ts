@@ -3,8 +3,12 @@
  * file that knows of internals of either.
  */
 
-import type { TemplatedApp, WebSocket, WebSocketBehavior } from "uWebSockets.js";
+import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket, WebSocketBehavior } from "uWebSockets.js";
+import type { IncomingMessage } from "node:http";
+import type { BlockList } from "node:net";
 import type { Server, Socket } from "socket.io";
+import { clientAddress, readableAddress } from "../http/address.ts";
+import { forwardedFor } from "../http/headers.ts";
 
 /** A client that has taken less of what was sent to it is closed: its reconnect brings what it has missed. */
 const unsentBytesMax = 256 * 1024;
@@ -15,7 +19,7 @@ const unsentBytesPace = 64 * 1024;
 interface EngineSocket {
   readyState: string;
   transport: { socket?: WebSocket<unknown> };
-  request: unknown;
+  request: object | null;
   on(event: "packet" | "close", hear: () => void): void;
   off(event: "close", hear: () => void): void;
   close(): void;
@@ -58,8 +62,8 @@ export interface Attached {
 }
 
 export interface AttachHears {
-  /** Of every connection, before it has shown who it is. @returns what to do when it is gone */
-  onConnection(): () => void;
+  /** Of every connection, before it has shown who it is, with the upgrade that it began with. @returns what to do when it is gone */
+  onConnection(connection: object, request: object): () => void;
   /** Of whatever it sends; false: it is closed. */
   onPacket(connection: object): boolean;
 }
@@ -73,8 +77,9 @@ export const attach = (io: Server, app: TemplatedApp, hears: AttachHears): Attac
   for (const engine of engines)
     engine.on("connection", (conn) => {
       // Nobody asks for the request any more, and it is most of what an idle connection would hold.
+      const request = conn.request as object;
       conn.request = null;
-      conn.on("close", hears.onConnection());
+      conn.on("close", hears.onConnection(conn, request));
       conn.on("packet", () => {
         if (!hears.onPacket(conn)) endRaw(conn, 1008, "too many messages");
       });
@@ -84,6 +89,13 @@ export const attach = (io: Server, app: TemplatedApp, hears: AttachHears): Attac
       for (const engine of engines) engine.close();
     },
   };
+};
+
+/** Whose upgrade it is, seen through our own proxies; only while it is being decided on. */
+export const upgradedBy = (request: IncomingMessage, proxies: BlockList | undefined): string => {
+  const upgrade = request as unknown as HttpRequest & { res: HttpResponse };
+  const peer = readableAddress(Buffer.from(upgrade.res.getRemoteAddress()));
+  return proxies === undefined ? peer : clientAddress(peer, forwardedFor(upgrade), proxies);
 };
 
 const endRaw = (conn: EngineSocket, code: number, reason: string): void => {

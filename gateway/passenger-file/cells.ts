@@ -1,6 +1,6 @@
 /** Owns what each field's cell may hold, and how it is written in a manifest. */
 import { parsePhoneNumberFromString } from "libphonenumber-js/min";
-import { normalPnr } from "../../schemas/passenger.ts";
+import { normalPnr } from "../../schemas/manifest-rules.ts";
 import { isPrintable } from "../checks/read-json.ts";
 import type { Field } from "./headers.ts";
 import type { Cell } from "./table.ts";

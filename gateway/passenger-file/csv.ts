@@ -1,6 +1,6 @@
 /** Owns reading separated text (RFC 4180 and its looser relatives): which encoding, which separator, and its rows. */
 import { Readable } from "node:stream";
-import { type CsvError, parse } from "csv-parse";
+import { CsvError, parse } from "csv-parse";
 import { cellOf, columnsMax, type Row, refusedFile, rowsScannedMax, type Table } from "./table.ts";
 
 const separators = [",", ";", "\t", "|"] as const;
@@ -67,8 +67,12 @@ const requireNarrow = (text: string, delimiter: string): void => {
 };
 
 function* chunksOf(text: string): Generator<string> {
-  for (let from = 0; from < text.length; from += chunkCharacters)
-    yield text.slice(from, from + chunkCharacters);
+  for (let from = 0, to = 0; from < text.length; from = to) {
+    to = from + chunkCharacters;
+    // Broken in two by a chunk's end, a pair would become two unknown characters on its way through bytes.
+    if ((text.codePointAt(to - 1) ?? 0) > 0xffff) to += 1;
+    yield text.slice(from, to);
+  }
 }
 
 interface Parsed {
@@ -86,8 +90,7 @@ async function* rowsOf(text: string, delimiter: string, before: number): AsyncGe
     max_record_size: recordCharactersMax,
     info: true,
   });
-  // Broken in two by a chunk's end, a pair would become two unknown characters on its way through bytes.
-  const source = Readable.from(chunksOf(text.toWellFormed()), { objectMode: true });
+  const source = Readable.from(chunksOf(text), { objectMode: true });
   source.pipe(parser);
   try {
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
@@ -99,17 +102,12 @@ async function* rowsOf(text: string, delimiter: string, before: number): AsyncGe
       yield { number, cells: record.map((cell) => cellOf(cell, "text")) };
     }
   } catch (error) {
-    throw isCsvError(error) ? refusalOf(error) : error;
+    throw error instanceof CsvError ? refusalOf(error) : error;
   } finally {
     source.destroy();
     parser.destroy();
   }
 }
-
-const isCsvError = (error: unknown): error is CsvError =>
-  error instanceof Error &&
-  typeof (error as CsvError).code === "string" &&
-  (error as CsvError).code.startsWith("CSV_");
 
 const refusalOf = ({ code, lines }: CsvError): Error =>
   code === "CSV_MAX_RECORD_SIZE"

@@ -47,6 +47,9 @@ export const dayOf = ({ text, kind }: Cell, from1904: boolean): Date | undefined
     plain,
   );
   if (named !== null) return existing(Number(named[3]), months[named[2] ?? ""] ?? 0, Number(named[1]));
+  const monthFirst = /^([a-z]+)\.? ?(\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$/.exec(plain);
+  if (monthFirst !== null)
+    return existing(Number(monthFirst[3]), months[monthFirst[1] ?? ""] ?? 0, Number(monthFirst[2]));
   const figures = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/.exec(plain);
   return figures === null
     ? undefined

@@ -1,5 +1,5 @@
 /** Owns how columns are called: each field of a passenger in the five languages that passengers are written in, and who writes them how. */
-import { cabins, type Language, loyaltyTiers } from "../../schemas/vocabulary.ts";
+import type { Language } from "../../schemas/vocabulary.ts";
 
 export const fields = [
   "pnr",
@@ -25,15 +25,12 @@ export type Field = (typeof fields)[number];
 
 interface TemplateColumn extends Readonly<Record<Language, string>> {
   field: Field;
-  /** An example, or all that it takes. */
-  takes: string;
 }
 
 /** The columns of the template in their order, as each language calls them. */
-export const templateColumns: readonly TemplateColumn[] = [
+export const templateColumns = [
   {
     field: "pnr",
-    takes: "K7QX2M",
     en: "Booking reference",
     es: "Localizador",
     pt: "Localizador",
@@ -42,7 +39,6 @@ export const templateColumns: readonly TemplateColumn[] = [
   },
   {
     field: "lastName",
-    takes: "Lovelace",
     en: "Last name",
     es: "Apellidos",
     pt: "Sobrenome",
@@ -51,7 +47,6 @@ export const templateColumns: readonly TemplateColumn[] = [
   },
   {
     field: "firstName",
-    takes: "Ada",
     en: "First name",
     es: "Nombre de pila",
     pt: "Primeiro nome",
@@ -60,7 +55,6 @@ export const templateColumns: readonly TemplateColumn[] = [
   },
   {
     field: "cabinClass",
-    takes: cabins.join(" · "),
     en: "Cabin",
     es: "Cabina",
     pt: "Cabine",
@@ -69,7 +63,6 @@ export const templateColumns: readonly TemplateColumn[] = [
   },
   {
     field: "loyaltyTier",
-    takes: loyaltyTiers.join(" · "),
     en: "Loyalty tier",
     es: "Nivel de fidelidad",
     pt: "Nível de fidelidade",
@@ -78,7 +71,6 @@ export const templateColumns: readonly TemplateColumn[] = [
   },
   {
     field: "passengerType",
-    takes: "ADULT · CHILD · INFANT",
     en: "Passenger type",
     es: "Tipo de pasajero",
     pt: "Tipo de passageiro",
@@ -87,7 +79,6 @@ export const templateColumns: readonly TemplateColumn[] = [
   },
   {
     field: "specialRequirements",
-    takes: "WCHR, INFANT_COT",
     en: "Special requirements",
     es: "Necesidades especiales",
     pt: "Necessidades especiais",
@@ -96,7 +87,6 @@ export const templateColumns: readonly TemplateColumn[] = [
   },
   {
     field: "email",
-    takes: "ada@example.com",
     en: "E-mail",
     es: "Correo electrónico",
     pt: "E-mail",
@@ -105,15 +95,14 @@ export const templateColumns: readonly TemplateColumn[] = [
   },
   {
     field: "phone",
-    takes: "+12025550143",
     en: "Phone",
     es: "Teléfono",
     pt: "Telefone",
     fr: "Téléphone",
     de: "Telefon",
   },
-  { field: "language", takes: "en", en: "Language", es: "Idioma", pt: "Idioma", fr: "Langue", de: "Sprache" },
-];
+  { field: "language", en: "Language", es: "Idioma", pt: "Idioma", fr: "Langue", de: "Sprache" },
+] as const satisfies readonly TemplateColumn[];
 
 /** Beside what the template calls them. Written without accents, blanks and capitals they are still the same. */
 const synonyms: Readonly<Record<Field, string>> = {
@@ -123,7 +112,7 @@ const synonyms: Readonly<Record<Field, string>> = {
     código da reserva, referência da reserva, referência de reserva, número da reserva, código localizador,
     numéro de réservation, code de réservation, numéro de dossier, dossier, dossier de réservation, référence dossier, code dossier,
     buchungscode, buchungsreferenz, buchung, reservierungsnummer, reservierungscode, reservierung, vorgangsnummer, filekey`,
-  lastName: `surname, family name, last, lname, passenger last name, passenger surname, apellido, primer apellido,
+  lastName: `surname, family name, last, lname, passenger last name, passenger surname, apellido, apellido 1, primer apellido,
     apelido, apelidos, último nome, sobrenomes, nom du passager de famille, familienname, zuname`,
   firstName: `given name, given names, first names, forename, forenames, first, fname, passenger first name, nombres,
     nome próprio, nomes próprios, prenome, prénoms, vornamen, rufname`,

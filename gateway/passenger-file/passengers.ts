@@ -1,11 +1,7 @@
 /** Owns turning a table into a manifest's passengers, each wrong cell told, and nobody taken of a row that has one. */
+import { cellErrorsMax, passengerRowsMax } from "../../schemas/manifest-rules.ts";
 import type { PassengerInput } from "../../schemas/passenger.ts";
-import {
-  type CellError,
-  cellErrorsMax,
-  type PassengerFileFormat,
-  passengerRowsMax,
-} from "../../schemas/passenger-file.ts";
+import type { CellError, PassengerFileFormat } from "../../schemas/passenger-file.ts";
 import type { AccessNeed } from "../../schemas/vocabulary.ts";
 import { isNeeded, namesOf, needsIn, type Reading, readers, textOf } from "./cells.ts";
 import { type Column, type Columns, findColumns, headerRowsMax } from "./columns.ts";

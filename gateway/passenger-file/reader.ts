@@ -44,7 +44,7 @@ export const createPassengerFileReader = (limits: Partial<ReaderLimits> = {}): R
   };
 };
 
-const readInThread = (
+const readInThread = async (
   file: FileToRead,
   { timeMs, heapMib }: Omit<ReaderLimits, "waitingMax">,
 ): Promise<FileRead> => {
@@ -55,22 +55,27 @@ const readInThread = (
     // It needs nothing of what this process knows.
     env: {},
   });
-  return new Promise<FileRead>((resolve, reject) => {
-    const late = setTimeout(() => {
-      reject(refusedFile("validation/too-large", `takes more than ${timeMs / 1000} s to read`));
-      void worker.terminate();
-    }, timeMs);
-    worker.once("message", resolve);
-    worker.once("error", (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? refusedFile("validation/too-large", "takes more memory to read than it may have")
-          : error,
-      ),
-    );
-    worker.once("exit", (code) => {
-      clearTimeout(late);
-      reject(new Error(`the reader of a file ended with ${code} and without a word`));
-    });
-  });
+  const { promise, resolve, reject } = Promise.withResolvers<FileRead>();
+  const late = setTimeout(
+    () => reject(refusedFile("validation/too-large", `takes more than ${timeMs / 1000} s to read`)),
+    timeMs,
+  );
+  worker.once("message", resolve);
+  worker.once("error", (error: NodeJS.ErrnoException) =>
+    reject(
+      error.code === "ERR_WORKER_OUT_OF_MEMORY"
+        ? refusedFile("validation/too-large", "takes more memory to read than it may have")
+        : error,
+    ),
+  );
+  worker.once("exit", (code) =>
+    reject(new Error(`the reader of a file ended with ${code} and without a word`)),
+  );
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(late);
+    // The next file waits until what this one took is given back.
+    await worker.terminate();
+  }
 };

@@ -82,7 +82,7 @@ const findSheet = async (
 };
 
 const idIn = (attributes: Readonly<Record<string, string>>): string =>
-  Object.entries(attributes).find(([name]) => /(^|:)id$/.test(name) && name !== "sheetId")?.[1] ?? "";
+  Object.entries(attributes).find(([name]) => /(^|:)id$/.test(name))?.[1] ?? "";
 
 /** Each text that cells refer to by its number. Readings of characters (`rPh`) are left out. */
 const sharedTexts = async (parts: Package, part: string | undefined): Promise<string[]> => {

@@ -1,4 +1,5 @@
 // What a subcommand of scripts/admin is: its words, its options, and a run that gives an answer for people and for programs.
+import { readFileSync } from "node:fs";
 import type { ParseArgsOptionsConfig } from "node:util";
 import type { MongoClient } from "mongodb";
 import type { Streams } from "../../streams/connection.ts";
@@ -40,6 +41,32 @@ export function needed(values: Values, name: string): string {
   if (typeof value !== "string" || value === "") throw new StartFailure(`--${name} is needed`);
   return value;
 }
+
+/** Undefined when it is not given. @throws StartFailure when it is no number */
+export function numberIn(values: Values, name: string): number | undefined {
+  if (values[name] === undefined) return undefined;
+  const number = Number(needed(values, name));
+  if (Number.isNaN(number)) throw new StartFailure(`--${name} takes a number, not ${values[name]}`);
+  return number;
+}
+
+/** @throws StartFailure when it cannot be read */
+export const bytesIn = (file: string): Buffer => {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new StartFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+};
+
+/** Editors end a file with a line break, which no secret has. @throws StartFailure when there is none */
+export const secretIn = (file: string): string => {
+  const secret = bytesIn(file)
+    .toString("utf8")
+    .replace(/\r?\n$/, "");
+  if (secret === "") throw new StartFailure(`${file} holds no secret`);
+  return secret;
+};
 
 export const listed = (values: Values, name: string): string[] =>
   ((values[name] as string[] | undefined) ?? []).flatMap((text) => text.split(",")).filter(Boolean);

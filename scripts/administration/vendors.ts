@@ -1,21 +1,21 @@
 // The subcommands about an airline's vendors; the rules are the vendor-adapter actor's. Keys are read from files, never printed.
-import { readFileSync } from "node:fs";
 import type { VendorView } from "../../schemas/vendor-call.ts";
-import { airlineOf, needed, type Subcommand } from "./subcommand.ts";
+import { StartFailure } from "../supervisor/start-failure.ts";
+import { airlineOf, needed, numberIn, type Subcommand, secretIn, type Values } from "./subcommand.ts";
 import { table } from "./table.ts";
 
-const secretIn = (file: string): string => readFileSync(file, "utf8").trim();
-
-/** @throws Error for one that is not `name=value` */
+/** @throws StartFailure for one that is not `name=value` */
 const accountOf = (settings: unknown): Record<string, string> =>
   Object.fromEntries(
     [settings].flat().map((setting) => {
       const [, name, value] = /^([^=]+)=(.+)$/s.exec(String(setting)) ?? [];
-      if (name === undefined || value === undefined)
-        throw new Error(`--account ${setting}: write it as <name>=<value>`);
+      if (name === undefined || value === undefined) throw new StartFailure("--account takes <name>=<value>");
       return [name, value];
     }),
   );
+
+const secretNamed = (values: Values, member: string, option: string): Record<string, string> =>
+  values[option] === undefined ? {} : { [member]: secretIn(needed(values, option)) };
 
 const vendorColumns = ["NAME", "DIALECT", "BASE URL", "WEBHOOKS", "RECONCILED", "CALLS/S", "CHANGED"];
 const vendorRow = (vendor: VendorView): string[] => [
@@ -46,28 +46,23 @@ export const vendorSubcommands: Record<string, Subcommand> = {
       "calls-per-second": { type: "string" },
     },
     async run(values, _, reach) {
-      const client = await reach.client();
       const name = needed(values, "name");
+      const reconcileMinutes = numberIn(values, "reconcile-minutes");
+      const callsPerSecond = numberIn(values, "calls-per-second");
       const data = {
         name,
         dialect: needed(values, "dialect"),
         baseUrl: needed(values, "base-url"),
         apiKey: secretIn(needed(values, "api-key-file")),
-        ...(values["api-secret-file"] !== undefined && {
-          apiSecret: secretIn(String(values["api-secret-file"])),
-        }),
-        ...(values["webhook-secret-file"] !== undefined && {
-          webhookSecret: secretIn(String(values["webhook-secret-file"])),
-        }),
+        ...secretNamed(values, "apiSecret", "api-secret-file"),
+        ...secretNamed(values, "webhookSecret", "webhook-secret-file"),
         ...(values.account !== undefined && { account: accountOf(values.account) }),
-        ...(values["reconcile-minutes"] !== undefined && {
-          reconcileMinutes: Number(values["reconcile-minutes"]),
-        }),
-        ...(values["calls-per-second"] !== undefined && {
-          callsPerSecond: Number(values["calls-per-second"]),
-        }),
+        ...(reconcileMinutes !== undefined && { reconcileMinutes }),
+        ...(callsPerSecond !== undefined && { callsPerSecond }),
       };
-      await client.command("vendor-adapter.put-vendor", { tenant: airlineOf(values), data });
+      const tenant = airlineOf(values);
+      const client = await reach.client();
+      await client.command("vendor-adapter.put-vendor", { tenant, data });
       return { json: { name }, text: `${name} is configured` };
     },
   },

@@ -1,8 +1,7 @@
 // The subcommand that checks a delivery as a partner's receiver does. Needs no instance; the secret is never an argument, nor shown.
-import { readFileSync } from "node:fs";
 import { verifyWebhook } from "../../schemas/webhook-signature.ts";
 import { StartFailure } from "../supervisor/start-failure.ts";
-import { needed, type Subcommand, type Values } from "./subcommand.ts";
+import { bytesIn, needed, type Subcommand, secretIn, type Values } from "./subcommand.ts";
 import { facts } from "./table.ts";
 
 export const webhookSubcommands: Record<string, Subcommand> = {
@@ -21,7 +20,7 @@ export const webhookSubcommands: Record<string, Subcommand> = {
     async run(values) {
       const verdict = verifyWebhook({
         headers: headersOf(values),
-        rawBody: read(needed(values, "body-file")),
+        rawBody: bytesIn(needed(values, "body-file")),
         secrets: {
           current: secretIn(needed(values, "secret-file")),
           previous:
@@ -42,23 +41,6 @@ export const webhookSubcommands: Record<string, Subcommand> = {
       return { json: verdict, text, failed: !verdict.verified };
     },
   },
-};
-
-const read = (file: string): Buffer => {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new StartFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-};
-
-/** Editors end a file with a line break, which no secret has. */
-const secretIn = (file: string): string => {
-  const secret = read(file)
-    .toString("utf8")
-    .replace(/\r?\n$/, "");
-  if (secret === "") throw new StartFailure(`${file} holds no secret`);
-  return secret;
 };
 
 const headersOf = (values: Values): Record<string, string> =>

@@ -12,9 +12,9 @@ import {
   type Provisioning,
   provisionAirlines,
   putVendors,
-  type SandboxVendor,
 } from "../demonstration/provision.ts";
 import { ensureNatsServer, startNats } from "../embedded/nats.ts";
+import type { SandboxVendor } from "../sandbox/remote-part.ts";
 import {
   developmentInstance,
   type Instance,

@@ -2,6 +2,7 @@
 import type { RegisteredPartner } from "../../schemas/partner-registration.ts";
 import type { PolicyBody } from "../../schemas/policy.ts";
 import type { InstanceClient } from "../administration/client.ts";
+import type { SandboxVendor } from "../sandbox/remote-part.ts";
 import { type Instance, readInstance } from "../supervisor/environment.ts";
 import { mintOperatorToken } from "../supervisor/operator-token.ts";
 import { type Answer, expectStatus, request } from "./http.ts";
@@ -20,19 +21,6 @@ export interface DemoAirline {
     webhookUrl: string;
     webhookSecret: string;
   }[];
-}
-
-export interface SandboxVendor {
-  name: string;
-  kind: string;
-  baseUrl: string;
-  apiKey: string;
-  /** Where its dialect has a second one. */
-  apiSecret?: string;
-  /** What it signs its webhooks with; absent: it sends none. */
-  webhookSecret?: string;
-  /** What else its dialect takes. */
-  account?: Record<string, string>;
 }
 
 const airlines = [
@@ -157,39 +145,42 @@ export const webhookSettings = (baseUrl: string, vendors: readonly SandboxVendor
     ),
   );
 
-export const provisionAirlines = async (provisioning: Provisioning): Promise<DemoAirline[]> => {
+/** Airlines know nothing of each other: all at once. */
+export const provisionAirlines = (provisioning: Provisioning): Promise<DemoAirline[]> =>
+  Promise.all(airlines.map((airline) => provisionAirline(provisioning, airline)));
+
+const provisionAirline = async (
+  provisioning: Provisioning,
+  { code, name, homeCountry, passengerHost }: (typeof airlines)[number],
+): Promise<DemoAirline> => {
   const { client, instance, receiverUrl } = provisioning;
-  const made: DemoAirline[] = [];
-  for (const { code, name, homeCountry, passengerHost } of airlines) {
-    await client.command("identity.register-tenant", {
-      tenant: code,
-      data: { code, name, homeCountry, passengerHosts: [passengerHost] },
-    });
-    const clientId = `${code}-operations-feed`;
-    const webhookUrl = `${receiverUrl}/${clientId}`;
-    const registered = await client.command<RegisteredPartner>("identity.register-partner", {
-      tenant: code,
-      data: {
-        clientId: "operations-feed",
-        name: `${name} operations feed`,
-        scopes,
-        tier: 1,
-        webhookUrl,
-        contact: "operations@example.com",
-      },
-    });
-    const { clientSecret, webhookSecret = "" } = registered;
-    made.push({
-      urn: `urn:airline:${code}`,
-      code,
-      name,
-      passengerBaseUrl: instance.baseUrl,
-      passengerHost,
-      partners: [{ clientId, clientSecret, scopes, tier: 1, webhookUrl, webhookSecret }],
-    });
-    await activatePolicies(provisioning, `urn:airline:${code}`);
-  }
-  return made;
+  await client.command("identity.register-tenant", {
+    tenant: code,
+    data: { code, name, homeCountry, passengerHosts: [passengerHost] },
+  });
+  const clientId = `${code}-operations-feed`;
+  const webhookUrl = `${receiverUrl}/${clientId}`;
+  const registered = await client.command<RegisteredPartner>("identity.register-partner", {
+    tenant: code,
+    data: {
+      clientId: "operations-feed",
+      name: `${name} operations feed`,
+      scopes,
+      tier: 1,
+      webhookUrl,
+      contact: "operations@example.com",
+    },
+  });
+  await activatePolicies(provisioning, `urn:airline:${code}`);
+  const { clientSecret, webhookSecret = "" } = registered;
+  return {
+    urn: `urn:airline:${code}`,
+    code,
+    name,
+    passengerBaseUrl: instance.baseUrl,
+    passengerHost,
+    partners: [{ clientId, clientSecret, scopes, tier: 1, webhookUrl, webhookSecret }],
+  };
 };
 
 /** Through the operator API, as a platform administrator would. */

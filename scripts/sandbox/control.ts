@@ -4,6 +4,9 @@ import { type Listening, listenOnLoopback, readBody } from "./loopback-http.ts";
 import { announcementOf } from "./remote-part.ts";
 import type { SandboxPart } from "./sandbox-part.ts";
 
+/** What happens at a vendor's without a client: at its desk, to its cards, by its readers, in its data. */
+type Happening = "stay" | "spend" | "reply" | "predict";
+
 interface Answer {
   status: number;
   body: unknown;
@@ -67,33 +70,11 @@ const answer = async (
       ? wrong(404, `There is no vendor ${vendor}.`)
       : { status: 200, body: await part.ledger() };
   }
-  const hotel = /^POST \/stay\/([\w-]+)$/.exec(asked)?.[1];
-  if (hotel !== undefined) {
-    const part = parts.find((one) => one.name === hotel);
-    return part === undefined
-      ? wrong(404, `There is no vendor ${hotel}.`)
-      : { status: 200, body: await part.stay(await readJson(request)) };
-  }
-  const issuer = /^POST \/spend\/([\w-]+)$/.exec(asked)?.[1];
-  if (issuer !== undefined) {
-    const part = parts.find((one) => one.name === issuer);
-    return part === undefined
-      ? wrong(404, `There is no vendor ${issuer}.`)
-      : { status: 200, body: await part.spend(await readJson(request)) };
-  }
-  const carrier = /^POST \/reply\/([\w-]+)$/.exec(asked)?.[1];
-  if (carrier !== undefined) {
-    const part = parts.find((one) => one.name === carrier);
-    return part === undefined
-      ? wrong(404, `There is no vendor ${carrier}.`)
-      : { status: 200, body: await part.reply(await readJson(request)) };
-  }
-  const predictor = /^POST \/predict\/([\w-]+)$/.exec(asked)?.[1];
-  if (predictor !== undefined) {
-    const part = parts.find((one) => one.name === predictor);
-    return part === undefined
-      ? wrong(404, `There is no vendor ${predictor}.`)
-      : { status: 200, body: await part.predict(await readJson(request)) };
+  const [, happening, where] = /^POST \/(stay|spend|reply|predict)\/([\w-]+)$/.exec(asked) ?? [];
+  if (happening !== undefined) {
+    const part = parts.find((one) => one.name === where);
+    if (part === undefined) return wrong(404, `There is no vendor ${where}.`);
+    return { status: 200, body: await part[happening as Happening](await readJson(request)) };
   }
   if (asked === "GET /") return { status: 200, body: announcementOf(controlUrl, parts) };
   if (asked === "POST /control") return change(parts, await readJson(request));

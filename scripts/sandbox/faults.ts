@@ -1,7 +1,7 @@
 /** Owns what can be made to go wrong at a vendor: the settings, and which fault one request gets. */
-import { Ajv } from "ajv";
 import Type, { type Static } from "typebox";
 import { type Draw, drawFor } from "./seeded.ts";
+import { readerOf } from "./told.ts";
 
 /**
  * `refuse`: the vendor's own permanent no. `unavailable`: 503 with Retry-After, nothing done. `error`: 500, nothing
@@ -123,15 +123,8 @@ export const quietSettings = (seed: string, latencyMs: number): Settings => ({
   seed,
 });
 
-const isSettingsChange = new Ajv().compile<SettingsChange>(SettingsChange);
-
 /** @throws TypeError naming the first member that is wrong. */
-export const readSettingsChange = (input: unknown): SettingsChange => {
-  if (isSettingsChange(input)) return input;
-  const [first] = isSettingsChange.errors ?? [];
-  const extra = first?.params.additionalProperty;
-  throw new TypeError(`${first?.instancePath || "/"} ${first?.message}${extra ? `: ${extra}` : ""}`);
-};
+export const readSettingsChange = readerOf(SettingsChange);
 
 /** One request as the faults see it. `attempt` counts from 1 the requests with the same operation and key. */
 export interface Attempt {

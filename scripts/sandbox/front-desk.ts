@@ -1,8 +1,8 @@
 /** Owns what happens at a hotel's own desk, which no client asks for: guests arrive, leave, don't show up, or are turned away. */
-import { Ajv } from "ajv";
 import Type, { type Static } from "typebox";
 import type { Sale } from "./hotel-sale.ts";
 import type { Ledger } from "./ledger.ts";
+import { readerOf } from "./told.ts";
 
 const Text = Type.String({ minLength: 1, maxLength: 200 });
 const Marking = Type.Object(
@@ -30,16 +30,13 @@ const before: Readonly<Record<string, readonly string[]>> = {
   CANCELLED: ["BOOKED"],
 };
 
-const isMarking = new Ajv().compile<Marking>(Marking);
+const readMembers = readerOf(Marking);
 
 const readMarking = (input: unknown): Marking => {
-  if (!isMarking(input)) {
-    const [first] = isMarking.errors ?? [];
-    throw new TypeError(`${first?.instancePath || "/"} ${first?.message}`);
-  }
-  const named = [input.reference, input.bookingId, input.referencePrefix].filter((one) => one !== undefined);
+  const told = readMembers(input);
+  const named = [told.reference, told.bookingId, told.referencePrefix].filter((one) => one !== undefined);
   if (named.length !== 1) throw new TypeError("One of reference, bookingId and referencePrefix is needed.");
-  return input;
+  return told;
 };
 
 const bookingsOf = (ledger: Ledger, { reference, bookingId, referencePrefix }: Marking): Sale[] => {

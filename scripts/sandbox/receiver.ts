@@ -1,7 +1,6 @@
 /** Owns the partner's webhook receiver: verifies, dedupes by event URN, keeps what came, and fails on request. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { Ajv } from "ajv";
 import Type, { type Static } from "typebox";
 import {
   readRawBody,
@@ -12,6 +11,7 @@ import {
 import { Ledger } from "./ledger.ts";
 import { listenOnLoopback } from "./loopback-http.ts";
 import type { SandboxPart } from "./sandbox-part.ts";
+import { readerOf } from "./told.ts";
 
 const Secrets = Type.Object(
   { current: Type.String({ minLength: 1 }), previous: Type.Optional(Type.String({ minLength: 1 })) },
@@ -36,7 +36,7 @@ const ReceiverChange = Type.Partial(
   { additionalProperties: false },
 );
 type ReceiverChange = Static<typeof ReceiverChange>;
-const isReceiverChange = new Ajv().compile<ReceiverChange>(ReceiverChange);
+const readChange = readerOf(ReceiverChange);
 
 const neverMs = 2 ** 31 - 1;
 
@@ -217,14 +217,11 @@ export class Receiver implements SandboxPart {
 
   /** Secrets are added to those known, by client id or whole path; they are never answered back. */
   async control(change: unknown): Promise<unknown> {
-    if (!isReceiverChange(change)) {
-      const [first] = isReceiverChange.errors ?? [];
-      throw new TypeError(`${first?.instancePath || "/"} ${first?.message}`);
-    }
-    const secrets = { ...this.#secrets(), ...change.secrets };
+    const { secrets: told, failNext, latencyMs } = readChange(change);
+    const secrets = { ...this.#secrets(), ...told };
     this.#ledger.setNote("secrets", JSON.stringify(secrets));
-    this.#failNext = change.failNext ?? this.#failNext;
-    this.#latencyMs = change.latencyMs ?? this.#latencyMs;
+    this.#failNext = failNext ?? this.#failNext;
+    this.#latencyMs = latencyMs ?? this.#latencyMs;
     return { secretsFor: Object.keys(secrets), failNext: this.#failNext, latencyMs: this.#latencyMs };
   }
 

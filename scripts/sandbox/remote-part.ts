@@ -1,18 +1,24 @@
 /** Owns how the sandbox's first process reaches a vendor that runs in a process of its own, through that one's control address. */
 import type { SandboxPart } from "./sandbox-part.ts";
 
+/** A simulated vendor as its clients are to know it. */
+export interface SandboxVendor {
+  name: string;
+  kind: string;
+  baseUrl: string;
+  apiKey: string;
+  /** Where its dialect has a second one. */
+  apiSecret?: string;
+  /** What it signs its webhooks with; absent: it sends none. */
+  webhookSecret?: string;
+  /** What else its dialect takes. */
+  account?: Record<string, string>;
+}
+
 /** What a sandbox process says of itself once it serves: in its ready line, and at `GET /` of its control address. */
 export interface Announcement {
   controlUrl: string;
-  vendors: {
-    name: string;
-    kind: string;
-    baseUrl: string;
-    apiKey: string;
-    apiSecret?: string;
-    webhookSecret?: string;
-    account?: Record<string, string>;
-  }[];
+  vendors: SandboxVendor[];
   /** Client ids are appended: `<receiverUrl>/<client id>`. Absent when this process has no receiver. */
   receiverUrl?: string;
 }

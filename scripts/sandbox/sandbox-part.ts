@@ -17,7 +17,7 @@ export interface SandboxPart {
   ledger(): Promise<unknown>;
   /** Applies a change of settings and answers all of them. @throws TypeError naming what is wrong with the change. */
   control(change: unknown): Promise<unknown>;
-  /** Marks bookings at a hotel's front desk. @throws TypeError naming what is wrong with the marking, or that it is no hotel */
+  /** Marks bookings at a hotel's front desk, or rides at a fleet's. @throws TypeError naming what is wrong with the marking, or that it has no desk */
   stay(marking: unknown): Promise<unknown>;
   /** Uses a card. @throws TypeError naming what is wrong with the spending, or that it issues no cards */
   spend(spending: unknown): Promise<unknown>;

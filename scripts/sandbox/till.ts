@@ -1,8 +1,8 @@
 /** Owns what happens to a card away from its issuer, which no client asks for: it is held against, charged, and given back to. */
 import { randomUUID } from "node:crypto";
-import { Ajv } from "ajv";
 import Type, { type Static } from "typebox";
 import type { Entry, Ledger } from "./ledger.ts";
+import { readerOf } from "./told.ts";
 
 const Text = Type.String({ minLength: 1, maxLength: 200 });
 const Spending = Type.Object(
@@ -31,16 +31,13 @@ export type CardTransaction = Entry<{
   occurred: number;
 }>;
 
-const isSpending = new Ajv().compile<Spending>(Spending);
+const readMembers = readerOf(Spending);
 
 const readSpending = (input: unknown): Spending => {
-  if (!isSpending(input)) {
-    const [first] = isSpending.errors ?? [];
-    throw new TypeError(`${first?.instancePath || "/"} ${first?.message}`);
-  }
-  if ((input.reference === undefined) === (input.cardId === undefined))
+  const told = readMembers(input);
+  if ((told.reference === undefined) === (told.cardId === undefined))
     throw new TypeError("One of reference and cardId is needed.");
-  return input;
+  return told;
 };
 
 /**

@@ -79,7 +79,7 @@ export interface VendorDefinition {
     settings: () => Settings,
     keys: Pick<VendorOptions, "apiKey" | "apiSecret" | "webhookSecret">,
   ): VendorRoute[];
-  /** What a hotel's own desk does to bookings. @throws TypeError naming what is wrong with the marking */
+  /** What a hotel's own desk does to bookings, or a fleet to rides. @throws TypeError naming what is wrong with the marking */
   frontDesk?(ledger: Ledger, marking: unknown, nowMs: number): unknown;
   /** What happens to its cards elsewhere. @throws TypeError naming what is wrong with the spending */
   till?(ledger: Ledger, spending: unknown, nowMs: number, settings: Settings): unknown;
@@ -341,7 +341,7 @@ export class VendorServer implements SandboxPart {
 
   async stay(marking: unknown): Promise<unknown> {
     const { frontDesk } = this.#definition;
-    if (frontDesk === undefined) throw new TypeError(`${this.name} is no hotel.`);
+    if (frontDesk === undefined) throw new TypeError(`${this.name} has no desk.`);
     return frontDesk(this.#ledger, marking, Date.now());
   }
 

@@ -3,16 +3,7 @@ import { resolve } from "node:path";
 import type { Scenario } from "./scenario.ts";
 import { runTapScript } from "./tap-script.ts";
 
-const names = [
-  "locks",
-  "metrics",
-  "audit",
-  "review",
-  "agent",
-  "transport",
-  "messages",
-  "partner-surface",
-] as const;
+const names = ["locks", "metrics", "audit", "agent", "transport", "messages", "partner-surface"] as const;
 const folder = resolve(import.meta.dirname, "../../test/scenario");
 
 export const nights: Scenario = {

@@ -297,12 +297,14 @@ export const judgeBatch = async (
   since: Date,
 ): Promise<Judged> => {
   const groups: (Housed & { caseId: string })[] = [];
+  const everybody: string[] = [];
   const books: Sold[] = [];
   const met: Record<string, number> = {};
   for (const { code } of own.airlines) {
     const caseId = { $in: caseUrns.map(idOf) };
     const subCases = databaseOf(own, code).collection<Housed & { caseId: string }>("subCases");
     groups.push(...(await subCases.find({ caseId }).toArray()));
+    for (const { _id } of await subCases.find({}, { projection: { _id: 1 } }).toArray()) everybody.push(_id);
     const { entries } = await readBlocks(databaseOf(own, code), code, new Date());
     books.push(...entries.map((entry) => ({ ...entry, vendor: "direct", details: {} })));
   }
@@ -318,7 +320,7 @@ export const judgeBatch = async (
   }
   const ids = new Set(groups.map(({ _id }) => _id));
   const ours = books.filter(({ reference }) => ids.has(subCaseOf(reference)));
-  const faults = bookFaults(groups, ours, nightlyMaxMinor).map(
+  const faults = bookFaults(groups, books, nightlyMaxMinor, everybody).map(
     ({ about, detail }) => `${whose(plan, groups, about)} ${about}: ${detail}`,
   );
   const count = (...statuses: SubCaseState["status"][]): number =>

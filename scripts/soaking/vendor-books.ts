@@ -32,14 +32,19 @@ const settled: readonly SubCaseState["status"][] = [
   "NOT_REQUIRED",
 ];
 
-/** @param nightlyMaxMinor the most a room may cost a night, by tier and in US dollars; a tier without is not looked at */
+/**
+ * @param books all of them: what stands there under nobody's reference is an orphan
+ * @param nightlyMaxMinor the most a room may cost a night, by tier and in US dollars; a tier without is not looked at
+ * @param others groups that are not looked at, and may have something there
+ */
 export const bookFaults = (
   groups: readonly Housed[],
   books: readonly Sold[],
   nightlyMaxMinor: Partial<Record<Tier, number>>,
+  others: Iterable<string> = [],
 ): { about: string; detail: string }[] => {
   const own = Map.groupBy(books, ({ reference }) => subCaseOf(reference));
-  const known = new Set(groups.map(({ _id }) => _id));
+  const known = new Set([...groups.map(({ _id }) => _id), ...others]);
   const strangers = books.filter(
     (one) => isLive(one) && lasting(one) && !known.has(subCaseOf(one.reference)),
   );

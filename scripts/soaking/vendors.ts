@@ -2,7 +2,8 @@
 import { MongoClient } from "mongodb";
 import { OwnInstance } from "../benchmarks/instance.ts";
 import { expectStatus, request } from "../demonstration/http.ts";
-import { type DemoAirline, type SandboxVendor, webhookSettings } from "../demonstration/provision.ts";
+import { type DemoAirline, webhookSettings } from "../demonstration/provision.ts";
+import type { SandboxVendor } from "../sandbox/remote-part.ts";
 import { jfkBlock } from "./block.ts";
 import type { Scenario, SoakRun } from "./scenario.ts";
 import { checkSettled, databasePrefix } from "./settled.ts";
@@ -59,15 +60,9 @@ const agreeBlock = async (own: OwnInstance, airline: DemoAirline): Promise<void>
 };
 
 /** What all batches have come to. */
-interface Tally {
+interface Tally extends Omit<Judged, "faults"> {
   faults: Set<string>;
   caseUrns: string[];
-  groups: number;
-  housed: number;
-  failed: number;
-  declined: number;
-  met: Record<string, number>;
-  sold: Record<string, number>;
 }
 
 const added = (tally: Tally, judged: Judged): void => {

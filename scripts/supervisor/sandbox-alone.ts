@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { table } from "../administration/table.ts";
+import type { Announcement } from "../sandbox/remote-part.ts";
 import { partNames } from "../sandbox/vendors/index.ts";
 import { describeEnd } from "./running.ts";
 import { startScript } from "./script-process.ts";
@@ -19,12 +20,6 @@ export interface SandboxAloneOptions {
   say(line: string): void;
 }
 
-interface Announced {
-  controlUrl: string;
-  vendors: readonly { name: string; kind: string; baseUrl: string }[];
-  receiverUrl?: string;
-}
-
 const stopGraceMs = 5_000;
 
 /**
@@ -38,7 +33,7 @@ export const runSandboxAlone = async (
   const folder = join(dataDir, "sandbox");
   mkdirSync(folder, { recursive: true });
   const logFile = join(folder, "sandbox.log");
-  const announced = Promise.withResolvers<Announced>();
+  const announced = Promise.withResolvers<Announcement>();
   const starting = startScript({
     name: "sandbox",
     script: resolve(import.meta.dirname, "../sandbox/main.ts"),

@@ -14,8 +14,8 @@ import {
   operatorToken,
   provisionAirlines,
   putVendors,
-  type SandboxVendor,
 } from "../../scripts/demonstration/provision.ts";
+import type { SandboxVendor } from "../../scripts/sandbox/remote-part.ts";
 import { defaultParts } from "../../scripts/sandbox/vendors/index.ts";
 import {
   developmentInstance,
@@ -154,9 +154,14 @@ export async function startInstance(t: Scope, options: InstanceOptions = {}): Pr
     services.push(service);
     return service;
   };
-  for (const settings of options.services ?? [{}]) await startService(settings);
-  await untilReady(baseUrl);
-  const parts = await openParts(t, instance, databasePrefix);
+  const startServices = async (): Promise<void> => {
+    for (const settings of options.services ?? [{}]) await startService(settings);
+    await untilReady(baseUrl);
+  };
+  const both = [openParts(t, instance, databasePrefix), startServices()] as const;
+  // A test that ends as one of them fails ends the other, too.
+  await Promise.allSettled(both);
+  const [parts] = await Promise.all(both);
   const surface = surfaceOf(instance, dataDir, sandbox?.url);
   const announced = await surface.announced();
   const provisioning = { instance, dataDir, client: parts.client, ...announced };

@@ -1,5 +1,6 @@
 // What the exception agent proposes in a night, through HTTP: an item that nobody could settle has recommendations, a supervisor
-// approves one and executes it in their own name, and the passengers sleep. Of fifty who decide at once one does.
+// approves one and executes it in their own name, and the passengers sleep. Of fifty who decide at once one does. In the same night people
+// work at the review desk by themselves.
 import t from "tap";
 import type { AgentActionView, TriageView } from "../../schemas/agent.ts";
 import type { AuditEntryView } from "../../schemas/audit.ts";
@@ -11,17 +12,21 @@ import { isFullSize, prompts } from "../harness/environment.ts";
 import { failingWith, type ModelAnswer, openModelServer } from "../harness/model-server.ts";
 import { takesLong } from "../harness/patience.ts";
 import { obeyingModel, unwellModel } from "./agent-prompts.ts";
+import { reviewDesk } from "./review-desk.ts";
 import { reason, startReviewNight, traveller } from "./review-night.ts";
+import { reviewPaging } from "./review-paging.ts";
 
 // A soak takes as long as it takes.
-if (prompts.count < 100) takesLong(t);
+const isSoak = prompts.count >= 100;
+if (!isSoak && !isFullSize) takesLong(t);
 /** Away at first: what the service proposes all the same is the rules'. */
 const behaviour: { is: ModelAnswer } = { is: failingWith(503) };
 const model = await openModelServer(t, (response, asked) => behaviour.is(response, asked));
-const { night, ana, sue, admin, lax, operator, ...desk } = await startReviewNight(t, {
+const reviewNight = await startReviewNight(t, {
   MODEL_URL: model.server.url,
   MODEL_NAME: model.server.name,
 });
+const { night, ana, sue, admin, lax, operator, ...desk } = reviewNight;
 const { push, detail, itemOf, read, until, act, fail, trailOf, failedItem } = desk;
 
 const triage = async (body: object, token = sue): Promise<TriageView> =>
@@ -290,12 +295,17 @@ t.test("an item that is about no room is classified, and has nothing proposed", 
 });
 
 t.test("a model that does as any text tells it: nothing comes of it", (t) =>
-  obeyingModel(t, { night, sue, admin, ...desk }, { behaviour, asked: model.asked }),
+  obeyingModel(t, reviewNight, { behaviour, asked: model.asked }),
 );
 
 t.test("a model that is away, slow or out of its mind: the rules recommend something in time", (t) =>
-  unwellModel(t, { night, sue, admin, ...desk }, { behaviour }),
+  unwellModel(t, reviewNight, { behaviour }),
 );
+
+if (!isSoak) {
+  reviewPaging(t, reviewNight);
+  reviewDesk(t, reviewNight);
+}
 
 if (isFullSize)
   t.test("the service dies in a triage and in an execution: each is done once all the same", async (t) => {

@@ -10,13 +10,17 @@ import type { CatalogueHotelView } from "../../schemas/hotel-catalogue.ts";
 import type { OfferView } from "../../schemas/passenger-api.ts";
 import type { WaveView } from "../../schemas/wave.ts";
 import { startClients } from "../harness/clients.ts";
-import { pdfOf } from "../harness/contract-documents.ts";
+import { contractLines, pdfOf, scannedPdf, scanOf } from "../harness/contract-documents.ts";
 import { fileForm } from "../harness/forms.ts";
 import { smallFlight, travellersOf } from "../harness/instance.ts";
-import { takesLong } from "../harness/patience.ts";
+import { eventually, takesLong } from "../harness/patience.ts";
 
 takesLong(t);
-const night = await startClients(t);
+/** Scans alone are told page by page: nothing else here comes by that point. */
+const night = await startClients(t, {
+  settings: { ACK_WAIT_MS: "3000" },
+  services: [{ KILL_POINT: "after-commit@contract.note-progress" }],
+});
 const [xn, qz] = night.airlines;
 const { events } = night;
 const host = xn.passengerHost;
@@ -227,25 +231,24 @@ t.test("two flights at once want more rooms than the block has", async (t) => {
   t.equal(await taken(), roomsPerNight);
 });
 
-t.test("a contract's document is read, and counts once somebody stands by it", async (t) => {
-  const handedIn = async (content: Buffer, name: string): Promise<ContractAnalysisView> => {
-    const form = fileForm(content, name);
-    const { body: first } = await night.call<ContractAnalysisView>("analyzeContract", {
-      token: supervisor,
-      ...form,
-    });
-    t.match(first, { status: "QUEUED", file: { name, bytes: content.length }, contractUrns: [] });
-    return night.eventually(
-      "it has been read",
-      async () => (await analysis(first.urn)).body,
-      ({ status }) => status !== "QUEUED" && status !== "READING",
-    );
-  };
-  const analysis = (analysisUrn: string, token = supervisor) =>
-    night.call<ContractAnalysisView>("getContractAnalysis", { token, params: { analysisUrn } });
+const analysis = (analysisUrn: string) =>
+  night.call<ContractAnalysisView>("getContractAnalysis", { token: supervisor, params: { analysisUrn } });
+const handedIn = async (t: Test, content: Buffer, name: string): Promise<string> => {
+  const form = fileForm(content, name);
+  const { body } = await night.call<ContractAnalysisView>("analyzeContract", { token: supervisor, ...form });
+  t.match(body, { status: "QUEUED", file: { name, bytes: content.length }, contractUrns: [] });
+  return body.urn;
+};
+const untilRead = async (analysisUrn: string): Promise<ContractAnalysisView> => {
+  const isUnread = ({ status }: ContractAnalysisView): boolean => status === "QUEUED" || status === "READING";
+  const unread = async () => [(await analysis(analysisUrn)).body].find(isUnread);
+  await eventually("it has been read", unread, 120_000);
+  return (await analysis(analysisUrn)).body;
+};
 
+t.test("a contract's document is read, and counts once somebody stands by it", async (t) => {
   const pdf = await pdfOf();
-  const found = await handedIn(pdf, "garden-court.pdf");
+  const found = await untilRead(await handedIn(t, pdf, "garden-court.pdf"));
   t.match(found, {
     status: "READY",
     progress: { pages: 1, pagesRead: 1 },
@@ -283,7 +286,7 @@ t.test("a contract's document is read, and counts once somebody stands by it", a
   );
   t.strictSame(confirmed.contractUrns, [contract.urn]);
 
-  const broken = await handedIn(Buffer.from("%PDF-1.7\nnothing"), "broken.pdf");
+  const broken = await untilRead(await handedIn(t, Buffer.from("%PDF-1.7\nnothing"), "broken.pdf"));
   t.match(broken, { status: "REFUSED", refusal: { reason: "BROKEN", detail: /\S/ } });
   t.notOk("extraction" in broken);
   const refusing = (analysisUrn: string, token = supervisor) =>
@@ -298,7 +301,28 @@ t.test("a contract's document is read, and counts once somebody stands by it", a
   const wrong = (content: string, name: string) =>
     night.refused("analyzeContract", { token: supervisor, ...fileForm(content, name) });
   t.match(await wrong("PK\u0003\u0004", "contract.pdf"), { status: 415 });
-  t.match(await wrong("%PDF-1.7", "contract.docx"), { status: 422 });
+  t.match(await wrong("%PDF-1.7", "contract.docx"), { status: 415 });
   const tooLarge = fileForm(Buffer.concat([pdf, Buffer.alloc(10 * 1024 * 1024)]), "contract.pdf");
   t.match(await night.refused("analyzeContract", { token: supervisor, ...tooLarge }), { status: 413 });
+});
+
+t.test("the service dies in the middle of a reading, and reads the document once it is back", async (t) => {
+  const [service] = night.services;
+  if (service === undefined) throw new Error("there is no service");
+  const halves = [contractLines.slice(0, 5), contractLines.slice(5)];
+  const urn = await handedIn(
+    t,
+    await scannedPdf(halves.map((lines) => ({ bytes: scanOf(lines) }))),
+    "scan.pdf",
+  );
+  t.equal((await service.exited).signal, "SIGKILL", "when it had told of the first page");
+  const kept = night.documents.tenant("XN").collection("contractAnalyses");
+  t.match(await kept.findOne({ "file.name": "scan.pdf" }), { status: "READING", attempts: 1, pagesRead: 1 });
+  service.settings.KILL_POINT = "";
+  await service.restart();
+  t.match(await untilRead(urn), {
+    status: "READY",
+    progress: { pages: 2, pagesRead: 2 },
+    extraction: { pagesRecognised: [1, 2], draft: { airport: "LIS", block: { roomsPerNight: 25 } } },
+  });
 });

@@ -189,25 +189,31 @@ export const listensToFeeds = async (t: Test, it: ActorsUnderTest): Promise<void
     const told = (eventId: string, cursor: string): Page => ({
       ...{ outcome: "done", predictions: [prediction(eventId)], passedOver: 0, cursor },
     });
-    const table: Record<string, (cursor: string | undefined) => Page> = {
-      "the same page for ever": () => told("same", "here"),
-      "each cursor forgotten": (cursor) =>
-        cursor === undefined
-          ? told("first", "lost")
-          : { outcome: "refused", code: "NOT_FOUND", detail: "cursor_expired" },
-    };
-    for (const [what, answer] of Object.entries(table)) {
+    /** With how many calls there are until it was waited for twice. */
+    const table: [string, number, (cursor: string | undefined) => Page][] = [
+      ["the same page for ever", 4, () => told("same", "here")],
+      [
+        "each cursor forgotten",
+        5,
+        (cursor) =>
+          cursor === undefined
+            ? told("first", "lost")
+            : { outcome: "refused", code: "NOT_FOUND", detail: "cursor_expired" },
+      ],
+    ];
+    const waited = table.map(async ([what, count, answer]) => {
       const calls: Call[] = [];
       const poll: FlightFeedPort["poll"] = async ({ cursor }) => {
         calls.push({ cursor, askedMs: performance.now() });
         return answer(cursor);
       };
       const stop = startFlightFeeds(context, () => [{ tenant: "XN", name: what, port: { poll } }]);
-      await eventually(what, async () => (calls.length >= 5 ? undefined : `${calls.length} polls`));
+      await eventually(what, async () => (calls.length >= count ? undefined : `${calls.length} polls`));
       await stop();
-      const tookMs = (calls[4]?.askedMs ?? 0) - (calls[0]?.askedMs ?? 0);
+      const tookMs = (calls[count - 1]?.askedMs ?? 0) - (calls[0]?.askedMs ?? 0);
       t.ok(tookMs >= 1500, `${what}: half a second, then one: ${tookMs} ms`);
-    }
+    });
+    await Promise.all(waited);
   });
 
   await t.test("stopping breaks a poll off", async (t) => {

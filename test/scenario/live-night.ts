@@ -11,6 +11,7 @@ import {
   type LiveClient,
   Refusal,
 } from "../../scripts/soaking/live-client.ts";
+import { entriesOf, untold, wrongIn } from "../../scripts/soaking/live-told.ts";
 import { keyFiles } from "../../scripts/supervisor/keys.ts";
 import { mintOperatorToken } from "../../scripts/supervisor/operator-token.ts";
 import { claims, operatorToken } from "../contract/gateway/fixture.ts";
@@ -89,10 +90,23 @@ export const startLiveNight = async (t: Test) => {
     await client.until("session:ready");
     return client;
   };
+  /** Each change of the case from a place of the log on, once and in order. The test's own reader of the log may be behind its clients. */
+  const hasHeardAll = (caseUrn: string, who: string, from: string, events: () => LiveClient["events"]) => {
+    const compared = async () => {
+      const entries = entriesOf(night.events.all, caseUrn);
+      const { faults, last } = wrongIn(entries, from, events());
+      return { faults, lacking: untold(entries, last).length };
+    };
+    return night.eventually(
+      `${who} has heard each change once`,
+      compared,
+      ({ faults, lacking }) => faults.length + lacking === 0,
+    );
+  };
   return {
     ...night,
     ...{ xn, qz, first, second, gateway, admin },
-    ...{ operator, shortLived, push, settled, groupsOf, lock, close, reopen, toggled, enter },
+    ...{ operator, shortLived, push, settled, groupsOf, lock, close, reopen, toggled, enter, hasHeardAll },
   };
 };
 

@@ -24,7 +24,7 @@ const policy = {
 interface KnownFlight {
   _id: string;
   number: string;
-  opening?: { state: string };
+  opening?: { state: string; crossing: number };
 }
 
 export const partnerFeed = (t: Test, { night, token, detail, read, supervisor }: PartnerNight): void => {
@@ -133,6 +133,14 @@ export const partnerFeed = (t: Test, { night, token, detail, read, supervisor }:
       const isItem = ({ data }: { data: Record<string, unknown> }) => data.origin === "flight-feed";
       await events.until("a person decides", () => events.of("review.opened", caseUrn).some(isItem));
       t.equal((await detail(caseUrn)).status, "OPEN");
+
+      await predict("XN900", 0.95);
+      await night.eventually(
+        "it is the next detection's, too",
+        () => night.documents.tenant("XN").collection<KnownFlight>("flights").findOne({ number: "XN900" }),
+        (flight) => flight?.opening?.state === "OPENED" && flight.opening.crossing === 2,
+      );
+      t.equal((await openCasesOf("XN900")).length, 1);
     });
 
     await t.test("is closed untouched when it is withdrawn", async (t) => {

@@ -107,3 +107,5 @@ export const startReviewNight = async (t: Test, settings: Record<string, string>
   const doing = { push, detail, itemOf, read, until, act, refused, fail, waveOf, trailOf, list, failedItem };
   return { night, ...people, ...doing };
 };
+
+export type ReviewNight = Awaited<ReturnType<typeof startReviewNight>>;

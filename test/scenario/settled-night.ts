@@ -12,7 +12,7 @@ import { idOf, urn } from "../../schemas/urn.ts";
 import type { CheckOptions } from "../../scripts/administration/consistency.ts";
 import { expectStatus } from "../../scripts/demonstration/http.ts";
 import { decideOffers } from "../../scripts/demonstration/passengers.ts";
-import type { SandboxVendor } from "../../scripts/demonstration/provision.ts";
+import type { SandboxVendor } from "../../scripts/sandbox/remote-part.ts";
 import { jfkBlock } from "../../scripts/soaking/block.ts";
 import { publish } from "../../streams/publish.ts";
 import { eventSubject } from "../../streams/subjects.ts";

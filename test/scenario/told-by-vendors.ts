@@ -214,9 +214,10 @@ const believed = async (t: Test, night: Clients, golf: Guest, hotel: Guest): Pro
   t.equal(await post(tx("golf", "last"), shared), 204);
   await night.eventually("what is true", counts, ([a = 0, b = 0]) => a >= ofGolf + 2 && b >= ofHotel + 1);
   t.strictSame(await counts(), [ofGolf + 2, ofHotel + 1], "and nothing else");
-  const ids = await night.documents
+  const kept = await night.documents
     .tenant("XN")
     .collection("subCases")
     .findOne({ subCaseId: golf.subCaseId });
-  t.notMatch(JSON.stringify(ids ?? {}), "txn_theirs");
+  t.match(JSON.stringify(kept), "txn_last");
+  t.notMatch(JSON.stringify(kept), "txn_theirs");
 };

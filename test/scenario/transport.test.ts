@@ -10,6 +10,7 @@ import { isFullSize } from "../harness/environment.ts";
 import { smallFlight, travellersOf } from "../harness/instance.ts";
 import { takesLong } from "../harness/patience.ts";
 import { capacity, minuteMs, minutesBeforePickup, startDrivenNight } from "./driven-night.ts";
+import { lostRides, lostRidesThroughDeaths } from "./lost-rides.ts";
 
 takesLong(t);
 const driven = await startDrivenNight(t);
@@ -318,6 +319,8 @@ t.test("a new flight moves the way back; another hotel moves both", async (t) =>
   await checkSeats(t);
 });
 
+t.test("a vendor cancels a booked shuttle by itself", (t) => lostRides(t, driven));
+
 t.test("refused, then asked for again", async (t) => {
   await refuseRides("book", 2);
   const { caseUrn } = await offered(inOwnCars(smallFlight("XN", "refused", 1)), 1);
@@ -387,3 +390,8 @@ if (isFullSize)
     }
     t.ok(idOf((await detail((await ready("after", 1)).caseUrn)).urn));
   });
+
+if (isFullSize)
+  t.test("and when one dies after a vendor has cancelled a shuttle", (t) =>
+    lostRidesThroughDeaths(t, driven),
+  );

@@ -221,12 +221,10 @@ for (const [subjects, rules] of [
   }
 }
 
-/** Files that are run, not imported: tests, script entries, each actor's wiring, what every start loads, and what a quoted path names. */
+/** Files that are run, not imported: tests, script entries, each actor's wiring, and what a quoted path names. */
 function isRun(path: string): boolean {
   if (path.endsWith(".test.ts") || /^actors\/[^/]+\/service\.ts$/.test(path)) return true;
   if (dirname(path) === "scripts" && files.some((file) => file.path === path.slice(0, -".ts".length)))
-    return true;
-  if (files.some((file) => file.path === "scripts/bootstrap.sh" && file.text.includes(`$root/${path}"`)))
     return true;
   const others = sources.filter((file) => file.path !== thisFile);
   return others.some((file) =>

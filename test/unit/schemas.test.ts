@@ -1,7 +1,9 @@
 // What everything else relies on: URNs in both written forms and under hostile texts, the catalogue of problems, scopes of events.
+import { Ajv } from "ajv";
 import fc from "fast-check";
 import t from "tap";
 import { publicEvents, publicEventTypes, typesFor } from "../../schemas/events.ts";
+import { compiledWhenUsed } from "../../schemas/formats.ts";
 import { languageOf, needsOf, normalName, normalPnr, type Passenger } from "../../schemas/passenger.ts";
 import { Problem, type ProblemCode, problems } from "../../schemas/problems.ts";
 import { idOf, isUrnOf, parseUrn, tenantOfId, urn, urnKinds } from "../../schemas/urn.ts";
@@ -202,4 +204,15 @@ t.test("how names, references, needs and languages compare", async (t) => {
       found,
       said.join(),
     );
+});
+
+t.test("schemas are compiled with the first value, and tell of the last", async (t) => {
+  const isName = compiledWhenUsed<string>(new Ajv(), { type: "string", maxLength: 3 });
+  t.equal(isName.errors, undefined);
+  t.notOk(isName("Okafor"));
+  t.match(isName.errors, [{ keyword: "maxLength" }]);
+  t.ok(isName("Ana"));
+  t.equal(isName.errors, null);
+  const unknown = compiledWhenUsed(new Ajv({ strict: true }), { nobody: "knows" });
+  t.throws(() => unknown("x"), /nobody/, "not when it is made");
 });

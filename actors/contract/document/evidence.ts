@@ -1,9 +1,11 @@
 /** Owns what is gathered of a document: each value with its place and confidence, and whether what was found agrees with itself. */
 import type { Finding, Unclear } from "../../../schemas/contract-analysis.ts";
 import { type Line, placeOf } from "./page-text.ts";
+import { DocumentRefused } from "./refused.ts";
 
 /** Recognised less certainly, a value is told and not taken. */
 const certaintyMin = 0.6;
+/** What was found is shown as a whole, in one message. */
 const findingsMax = 300;
 const unclearMax = 100;
 
@@ -17,7 +19,11 @@ export class Evidence {
   readonly found: Finding[] = [];
   readonly unclear: Unclear[] = [];
 
-  /** @param confidence of the rule, 0 to 1. Undefined: recognised too badly to count. */
+  /**
+   * Undefined: recognised too badly to count.
+   * @param confidence of the rule, 0 to 1
+   * @throws DocumentRefused for more than can be shown: what would be left out might contradict the rest
+   */
   note(pointer: string, value: unknown, confidence: number, spot: Spot, note?: string): Finding | undefined {
     const { certainty, ...place } = placeOf(spot.line, spot.start, spot.end);
     if (certainty < certaintyMin) {
@@ -32,7 +38,8 @@ export class Evidence {
       ...(note === undefined ? {} : { note }),
       ...place,
     };
-    if (this.found.length < findingsMax) this.found.push(finding);
+    if (this.found.length === findingsMax) throw tooManyTerms();
+    this.found.push(finding);
     return finding;
   }
 
@@ -41,6 +48,11 @@ export class Evidence {
     if (spot === undefined) return void this.unclear.push({ pointer, detail });
     const { certainty: _, ...place } = placeOf(spot.line, spot.start, spot.end);
     this.unclear.push({ pointer, detail, ...place });
+  }
+
+  /** Whether anything was told of it, be it that it isn't plain. */
+  speaksOf(pointer: string): boolean {
+    return [...this.found, ...this.unclear].some((told) => told.pointer === pointer);
   }
 
   /** The one value that was found for it; what contradicts itself is doubted, and none. */
@@ -52,3 +64,9 @@ export class Evidence {
     return texts.length === 1 ? (values[0] as Value) : undefined;
   }
 }
+
+const tooManyTerms = (): DocumentRefused =>
+  new DocumentRefused(
+    "TOO_LONG",
+    "The document agrees more than any one contract does: hand in the pages of each contract by themselves.",
+  );

@@ -7,7 +7,7 @@ import { Evidence } from "./evidence.ts";
 import { languageOf, type Term, termsIn } from "./labels.ts";
 import { type Line, linesOf, type PageText } from "./page-text.ts";
 import { type Context, findRates } from "./rates.ts";
-import { currenciesIn, datesIn, orderIn } from "./readings.ts";
+import { currenciesIn, datesIn, orderIn, standsAlone } from "./readings.ts";
 
 export const extract = (pages: readonly PageText[]): Extraction => {
   const lines = pages.flatMap(linesOf);
@@ -48,8 +48,10 @@ const currencyOf = (
 ): string | undefined => {
   const pointer = "/draft/currency";
   for (const { label, line, start, end } of terms) {
-    const code = /\b[A-Z]{3}\b/.exec(line.text.slice(start, end))?.[0];
-    if (label === "currency" && code !== undefined && isCurrency(code))
+    if (label !== "currency") continue;
+    const value = line.text.slice(start, end);
+    const alone = /^\W*([A-Z]{3})\W*$/.exec(value)?.[1] ?? "";
+    for (const code of new Set(isCurrency(alone) ? [alone] : currenciesIn(value)))
       evidence.note(pointer, code, 0.97, { line, start, end });
   }
   if (evidence.found.length > 0) return evidence.agreed<string>(pointer);
@@ -63,6 +65,9 @@ const currencyOf = (
 };
 
 type Find = (term: Term, context: Context) => void;
+
+const anyCode = /(?<!\p{L})[A-Z]{3}(?!\p{L})/gu;
+const codeInBrackets = /(?<=\()[A-Z]{3}(?=\))/g;
 
 const whole = (text: string): string =>
   text
@@ -78,40 +83,47 @@ const noteText =
       evidence.note(pointer, text, confidence, { line, start, end });
   };
 
-/** The first whole number, if it is the only one; `unit` must follow it where it is given. */
+/** The whole number that `unit` follows, or that the text begins with, if there is no other such. */
 const noteCount =
-  (pointer: string, confidence: number, unit?: RegExp): Find =>
+  (pointer: string, confidence: number, unit: RegExp, max = 99_999): Find =>
   ({ line, start, end }, { evidence }) => {
     const folded = line.folded.slice(start, end);
-    const numbers = [...folded.matchAll(/(?<![\d.,/-])\d{1,5}(?![\d/]|[.,]\d)/g)];
-    const fitting =
-      unit === undefined
-        ? numbers
-        : numbers.filter(({ index, 0: text }) => unit.test(folded.slice(index + text.length)));
-    const [number] = fitting.length > 0 ? fitting : numbers;
-    if (number === undefined) return;
-    if (fitting.length > 1 || (fitting.length === 0 && numbers.length > 1)) {
-      evidence.doubt(pointer, "has several numbers", { line, start, end });
-      return;
-    }
-    const at = start + number.index;
-    evidence.note(pointer, Number(number[0]), confidence, { line, start: at, end: at + number[0].length });
+    const numbers = [...folded.matchAll(/\d+(?:[.,/]\d+)*/g)].map((match) => ({
+      text: match[0],
+      start: match.index,
+      end: match.index + match[0].length,
+    }));
+    if (numbers.length === 0) return;
+    const counted = numbers.filter((number) => unit.test(folded.slice(number.end)));
+    const [number, ...others] = counted.length > 0 ? counted : numbers;
+    const isPlain =
+      number !== undefined &&
+      others.length === 0 &&
+      (counted.length > 0 || /^[^a-z]*(?:max\w*\W*)?$/.test(folded.slice(0, number.start))) &&
+      /^\d{1,5}$/.test(number.text) &&
+      Number(number.text) <= max &&
+      standsAlone(folded, number);
+    if (!isPlain) return evidence.doubt(pointer, "gives no plain number", { line, start, end });
+    const spot = { line, start: start + number.start, end: start + number.end };
+    evidence.note(pointer, Number(number.text), confidence, spot);
   };
 
 const roomsUnit = /^\s*(?:\w+ )?(?:rooms?|habitacion(?:es)?|quartos?)/;
+const personsUnit =
+  /^\s*(?:persons?|people|adults?|guests?|pax|personas|adultos|huespedes|pessoas|hospedes)\b/;
+const starsUnit = /^\s*-?\s*(?:[*★]|stars?\b|estrellas?\b|estrelas?\b)/;
 const roomsPointer = "/draft/block/roomsPerNight";
+const occupancyPointer = "/draft/maxOccupancy";
 
 const find: Partial<Record<Term["label"], Find>> = {
   hotel: noteText("/draft/hotel/name", 0.95, 120),
   address: noteText("/draft/hotel/address", 0.95, 300),
-  stars: ({ line, start, end }, { evidence }) => {
-    const stars = /\b([1-5])\b(?!\s*[.,/]\s*\d)/.exec(line.folded.slice(start, end));
-    if (stars !== null) evidence.note("/draft/hotel/stars", Number(stars[1]), 0.9, { line, start, end });
-  },
+  stars: noteCount("/draft/hotel/stars", 0.9, starsUnit, 5),
   airport: ({ line, start, end }, { evidence }) => {
-    const codes = [...line.text.slice(start, end).matchAll(/\b[A-Z]{3}\b/g)].filter(([code]) =>
-      airportOf(code),
-    );
+    const text = line.text.slice(start, end);
+    // In a line of capitals every short word looks like a code: LOS ANGELES.
+    const written = /\p{Ll}/u.test(text) || /^\W*[A-Z]{3}\W*$/.test(text) ? anyCode : codeInBrackets;
+    const codes = [...text.matchAll(written)].filter(([code]) => airportOf(code));
     for (const { 0: code, index } of codes)
       evidence.note("/draft/airport", code, 0.95, { line, start: start + index, end: start + index + 3 });
     if (codes.length === 0)
@@ -119,8 +131,8 @@ const find: Partial<Record<Term["label"], Find>> = {
   },
   validity: (term, context) => noteValidity(term, context, 0.95),
   allotment: noteCount(roomsPointer, 0.95, roomsUnit),
-  accessible: noteCount("/draft/accessibleRooms", 0.95),
-  occupancy: noteCount("/draft/maxOccupancy", 0.95),
+  accessible: noteCount("/draft/accessibleRooms", 0.95, roomsUnit),
+  occupancy: noteCount(occupancyPointer, 0.95, personsUnit, 20),
   release: ({ line, start, end }, { evidence }) => {
     const folded = line.folded.slice(start, end);
     const days = releaseDaysIn(folded);
@@ -135,9 +147,12 @@ export const releaseDaysIn = (folded: string): number | undefined => {
   if (/\b(same day|day of arrival|mismo dia|dia de llegada|mesmo dia|dia da chegada)\b/.test(folded))
     return 0;
   const spans = [...folded.matchAll(/\b(\d{1,3})\s*(?:\(\w+\)\s*)?(days?|dias?|hours?|hrs?|horas?|h)\b/g)];
-  const days = spans.map(([, count, unit = ""]) => Number(count) / (unit.startsWith("h") ? 24 : 1));
-  const [first] = days;
-  return days.length === 1 && Number.isInteger(first) ? first : undefined;
+  const [span] = spans;
+  if (span === undefined || spans.length > 1) return undefined;
+  const [, count = "", unit = ""] = span;
+  if (!standsAlone(folded, { start: span.index, end: span.index + count.length })) return undefined;
+  const days = Number(count) / (unit.startsWith("h") ? 24 : 1);
+  return Number.isInteger(days) ? days : undefined;
 };
 
 const validFrom = "/draft/validFrom";
@@ -186,11 +201,17 @@ const validityOf = (evidence: Evidence): { from?: string; until?: string } => {
   return { ...(from === undefined ? {} : { from }), ...(until === undefined ? {} : { until }) };
 };
 
+const nightly =
+  /\b(\d{1,4}) (?:\w+ )?(?:rooms|habitaciones|quartos) (?:per|each|every|por|cada|a) (?:night|noche|noite|day|dia)\b/g;
+
 /** Terms that stand in a sentence, where no label has given them. */
 const findSentences = (lines: readonly Line[], terms: readonly Term[], context: Context): void => {
   const { evidence } = context;
-  const has = (pointer: string): boolean => evidence.found.some((finding) => finding.pointer === pointer);
-  const lacks = { validity: !has(validFrom), rooms: !has(roomsPointer), airport: !has("/draft/airport") };
+  const lacks = {
+    validity: !evidence.speaksOf(validFrom),
+    rooms: !evidence.speaksOf(roomsPointer),
+    airport: !evidence.speaksOf("/draft/airport"),
+  };
   const labelled = new Set(
     terms.filter(({ label }) => label === "cancellation" || label === "rate").map(({ line }) => line),
   );
@@ -202,16 +223,12 @@ const findSentences = (lines: readonly Line[], terms: readonly Term[], context: 
     );
     if (lacks.validity && speaksOfValidity && datesIn(line.folded, context.order).length === 2)
       noteValidity({ label: "validity", ...all }, context, 0.85);
-    const nightly =
-      /\b(\d{1,4}) (?:\w+ )?(?:rooms|habitaciones|quartos) (?:per|each|every|por|cada|a) (?:night|noche|noite|day|dia)\b/.exec(
-        line.folded,
-      );
-    if (lacks.rooms && nightly !== null)
-      evidence.note(roomsPointer, Number(nightly[1]), 0.85, {
-        line,
-        start: nightly.index,
-        end: nightly.index + nightly[0].length,
-      });
+    for (const { 0: text, 1: count = "", index } of lacks.rooms ? line.folded.matchAll(nightly) : []) {
+      const spot = { line, start: index, end: index + text.length };
+      if (standsAlone(line.folded, { start: index, end: index + count.length }))
+        evidence.note(roomsPointer, Number(count), 0.85, spot);
+      else evidence.doubt(roomsPointer, "gives no plain number", spot);
+    }
     const code = /\b(?:airport|aeropuerto|aeroporto)\b.{0,60}?\(([A-Z]{3})\)/i.exec(line.text);
     if (lacks.airport && code !== null && airportOf(code[1] ?? "") !== undefined)
       evidence.note("/draft/airport", code[1], 0.85, {
@@ -266,8 +283,10 @@ export const freeUntil = (folded: string): { freeUntilHoursBefore?: number; free
       /\b(?:until|before|by|hasta(?: las)?|antes de(?: las)?|ate(?: as)?)\s+([01]?\d|2[0-3])[:.h]([0-5]\d)?/g,
     ),
   ];
-  if (spans.length === 1 && times.length === 0) {
-    const [, count, unit = ""] = spans[0]!;
+  const [span] = spans;
+  if (span !== undefined && spans.length === 1 && times.length === 0) {
+    const [, count = "", unit = ""] = span;
+    if (!standsAlone(folded, { start: span.index, end: span.index + count.length })) return {};
     return { freeUntilHoursBefore: Number(count) * (unit.startsWith("d") ? 24 : 1) };
   }
   const onDay =
@@ -302,7 +321,9 @@ const draftOf = (
     validUntil: until,
     rates,
     currency,
-    maxOccupancy: evidence.agreed<number>("/draft/maxOccupancy") ?? maxOccupancy,
+    maxOccupancy: evidence.speaksOf(occupancyPointer)
+      ? evidence.agreed<number>(occupancyPointer)
+      : maxOccupancy,
     accessibleRooms: evidence.agreed<number>("/draft/accessibleRooms"),
     block: roomsPerNight === undefined ? undefined : { roomsPerNight },
   };

@@ -1,5 +1,10 @@
 /** Owns the process in which one document is read: whatever is in it, only this process can suffer by it. */
-import type { DocumentRefusal, Extraction } from "../../../schemas/contract-analysis.ts";
+import { Worker } from "node:worker_threads";
+import {
+  type DocumentRefusal,
+  type Extraction,
+  scanMegapixelsMax,
+} from "../../../schemas/contract-analysis.ts";
 import { extract } from "./extract.ts";
 import type { Picture } from "./page-pictures.ts";
 import type { PageText } from "./page-text.ts";
@@ -52,7 +57,10 @@ const recognise = async (pages: PageText[], pictures: readonly Picture[]): Promi
 const conclude = (pages: PageText[]): void => {
   const words = pages.reduce((sum, page) => sum + page.words.length, 0);
   if (words === 0)
-    throw new DocumentRefused("NO_TEXT", "There is no text in the document that could be read.");
+    throw new DocumentRefused(
+      "NO_TEXT",
+      `There is no text in the document that could be read; of scans in a PDF those of up to ${scanMegapixelsMax} million dots are.`,
+    );
   answer({ kind: "extraction", extraction: extract(pages), pages: pages.length });
 };
 
@@ -64,7 +72,11 @@ process.once("message", async (job: DocumentJob) => {
     answer({ kind: "refused", reason: error.reason, detail: error.message });
   }
 });
-// Whoever asked has died: there is nobody left to answer.
-process.once("disconnect", () => process.exit(0));
+// Once whoever asked has died nobody bounds this process any more, and a parser keeps its thread for as long as it likes:
+// another thread looks.
+const [, , asker] = process.argv;
+new Worker(`setInterval(() => process.ppid === ${asker} || process.kill(process.pid, "SIGKILL"), 250)`, {
+  eval: true,
+});
 // The signals that stop the service reach its whole group; it ends this process itself.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});

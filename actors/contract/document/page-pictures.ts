@@ -51,7 +51,8 @@ export const picturesOf = async (page: PDFPageProxy, number: number, ops: typeof
       if (args[0]) matrix = product(matrix, args[0] as Matrix);
     } else if (painting.has(operator)) {
       const box = boxOf(matrix, width, height);
-      if (box.width * box.height < areaMin || pictures.length === picturesMax) continue;
+      // A place that is no number is none.
+      if (!(box.width * box.height >= areaMin) || pictures.length === picturesMax) continue;
       const bitmap = await bitmapOf(page, args[0]);
       const gray = bitmap && grayOf(bitmap);
       if (gray === undefined) continue;

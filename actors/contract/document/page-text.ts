@@ -36,7 +36,9 @@ export const fold = (text: string): string =>
 /** A page's lines from top to bottom, each from left to right. */
 export const linesOf = ({ page, words, aspect }: PageText): Line[] => {
   const rows: { middle: number; height: number; words: Word[] }[] = [];
-  const inOrder = words.filter(({ text }) => text.trim() !== "").sort((a, b) => middleOf(a) - middleOf(b));
+  const inOrder = words
+    .filter(({ text }) => printable(text) !== "")
+    .sort((a, b) => middleOf(a) - middleOf(b));
   for (const word of inOrder) {
     const row = rows.at(-1);
     const middle = middleOf(word);
@@ -46,6 +48,13 @@ export const linesOf = ({ page, words, aspect }: PageText): Line[] => {
   }
   return rows.map((row) => lineOf(page, row.words, aspect));
 };
+
+/** Without what no page shows: marks that turn or part its letters, control characters, halves of letters. */
+const printable = (text: string): string =>
+  text
+    .replaceAll(/\p{Cf}/gu, "")
+    .replaceAll(/[\s\p{C}]+/gu, " ")
+    .trim();
 
 const middleOf = ({ box }: Word): number => box.y + box.height / 2;
 
@@ -57,7 +66,7 @@ const lineOf = (page: number, words: Word[], aspect: number): Line => {
   for (const word of words) {
     const gap = ((word.box.x - end) * aspect) / word.box.height;
     if (text !== "") text += gap > 1.2 ? "  " : gap > 0.08 ? " " : "";
-    const trimmed = word.text.trim().replaceAll(/\s+/g, " ");
+    const trimmed = printable(word.text);
     placed.push({ start: text.length, end: text.length + trimmed.length, word });
     text += trimmed;
     end = word.box.x + word.box.width;

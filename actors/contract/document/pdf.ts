@@ -6,7 +6,11 @@ import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { PDFDocumentProxy, PDFPageProxy } from "pdfjs-dist/legacy/build/pdf.mjs";
 import type { TextContent, TextItem } from "pdfjs-dist/types/src/display/api.js";
-import { contractDocumentPagesMax, scannedPagesMax } from "../../../schemas/contract-analysis.ts";
+import {
+  contractDocumentPagesMax,
+  scanMegapixelsMax,
+  scannedPagesMax,
+} from "../../../schemas/contract-analysis.ts";
 import { type Matrix, type Picture, picturesOf } from "./page-pictures.ts";
 import type { PageText, Word } from "./page-text.ts";
 import { DocumentRefused } from "./refused.ts";
@@ -15,8 +19,6 @@ import { DocumentRefused } from "./refused.ts";
 const textCharactersMin = 25;
 const wordsMax = 30_000;
 const charactersMax = 400_000;
-/** A sheet of A4 at 300 dots per inch has 8.7 million. */
-const picturePixelsMax = 12_000_000;
 
 export interface PdfText {
   pages: PageText[];
@@ -81,7 +83,7 @@ const opened = (bytes: Uint8Array, { getDocument }: Library): Promise<PDFDocumen
     isOffscreenCanvasSupported: false,
     isImageDecoderSupported: false,
     useWorkerFetch: false,
-    maxImageSize: picturePixelsMax,
+    maxImageSize: scanMegapixelsMax * 1e6,
     cMapUrl: folderOf("cmaps"),
     standardFontDataUrl: folderOf("standard_fonts"),
     wasmUrl: folderOf("wasm"),
@@ -136,7 +138,7 @@ const textOf = async (page: PDFPageProxy, number: number): Promise<PageText> => 
   return { page: number, aspect: width / height, recognised: false, words };
 };
 
-/** Undefined: it runs down or up the page, in a margin, and belongs to no line. */
+/** Undefined: it runs down or up the page, in a margin, and belongs to no line; or it stands beside the page, where nobody sees it. */
 const wordOf = (item: TextItem, view: Matrix, width: number, height: number): Word | undefined => {
   const [a = 0, b = 0, , , e = 0, f = 0] = item.transform as number[];
   const [ta, tb, tc, td, te, tf] = view;
@@ -148,7 +150,9 @@ const wordOf = (item: TextItem, view: Matrix, width: number, height: number): Wo
     width: item.width / width,
     height: Math.max(item.height, 1) / height,
   };
-  return { text: item.str, box, confidence: 1 };
+  // Of a place that is no number neither holds.
+  const isSeen = box.x < 1 && box.x + box.width > 0 && box.y < 1 && box.y + box.height > 0;
+  return isSeen ? { text: item.str, box, confidence: 1 } : undefined;
 };
 
 const tooManyWords = (): DocumentRefused =>

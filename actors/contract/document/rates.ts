@@ -34,7 +34,7 @@ export interface Rates {
 
 /** Amounts of these lines are no rates. */
 const otherMoney =
-  /\b(cancel\w*|penalt\w*|deposit\w*|tax(?:es)?|city tax|breakfast|parking|supplement\w*|fee|impuestos?|desayuno|suplemento|penaliza\w*|multa|taxas?|cafe da manha|pequeno[- ]almoco|transfer|shuttle)\b/;
+  /\b(cancel\w*|penalt\w*|deposit\w*|tax(?:es)?|city tax|breakfast|parking|supplement\w*|fee|extra bed|rollaway|half board|day use|cama (?:extra|supletoria)|media pension|meia pensao|impuestos?|desayuno|suplemento|penaliza\w*|multa|taxas?|cafe da manha|pequeno[- ]almoco|transfer|shuttle)\b/;
 const rateWords =
   /\b(rates?|tarifas?|precios?|precos?|diarias?|price|per night|por noche|por noite|nightly)\b/;
 
@@ -113,7 +113,7 @@ const noteRate = (
     const why =
       amount.currency === undefined
         ? "says no currency, or one that several countries have"
-        : "can be read in two ways";
+        : "can be read in two ways, or is a limit alone";
     evidence.doubt("/draft/rates", `the amount ${why}`, { line, start, end });
     return;
   }
@@ -153,7 +153,7 @@ const draftRates = (
   const maxOccupancy = occupancies.length === 1 ? occupancies[0] : undefined;
   if (occupancies.length > 1)
     evidence.doubt("/draft/maxOccupancy", `the rooms are of several sizes: ${kinds.join(", ")}`);
-  const all: Rate[] = priced.length > 0 ? priced : [...plain];
+  const all: Rate[] = [...priced, ...plain];
   const seasons = new Map<string, Set<number>>();
   for (const rate of all) {
     const season = { from: rate.from ?? from, until: rate.until ?? until };
@@ -162,7 +162,7 @@ const draftRates = (
   }
   if (all.length === 0) return { rates: undefined, maxOccupancy };
   if ([...seasons.values()].some((amounts) => amounts.size > 1)) {
-    const what = priced.length > 0 ? `${kinds.join(", ")} have different rates` : "several rates are given";
+    const what = kinds.length > 1 ? `${kinds.join(", ")} have different rates` : "several rates are given";
     evidence.doubt("/draft/rates", `${what}; a contract here has one a night`);
     return { rates: undefined, maxOccupancy };
   }
@@ -170,19 +170,17 @@ const draftRates = (
     ...(JSON.parse(key) as Partial<Season>),
     nightlyRateMinor,
   }));
-  const isDated = rates.every(
-    (rate): rate is Season & Rate => rate.from !== undefined && rate.until !== undefined,
+  const dated = rates.flatMap(({ from: start, until: end, nightlyRateMinor }) =>
+    start === undefined || end === undefined ? [] : [{ from: start, until: end, nightlyRateMinor }],
   );
-  if (!isDated)
+  if (dated.length < rates.length)
     evidence.doubt("/draft/rates", "the rates have no season, and the document no plain validity");
-  return {
-    rates: isDated
-      ? rates.map(({ from: start, until: end, nightlyRateMinor }) => ({
-          from: start,
-          until: end,
-          nightlyRateMinor,
-        }))
-      : undefined,
-    maxOccupancy,
-  };
+  else if (overlap(dated)) evidence.doubt("/draft/rates", "seasons with different rates overlap");
+  else return { rates: dated, maxOccupancy };
+  return { rates: undefined, maxOccupancy };
 };
+
+const overlap = (seasons: readonly Season[]): boolean =>
+  seasons.some((one, i) =>
+    seasons.slice(i + 1).some((other) => one.from < other.until && other.from < one.until),
+  );

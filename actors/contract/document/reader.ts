@@ -100,7 +100,7 @@ export class DocumentReader {
   async #run(job: DocumentJob, onProgress: (progress: ReadingProgress) => void): Promise<DocumentAnswer> {
     if (this.#stopped) throw new Error("no document is read any more");
     // Flags and settings of this process are its own, secrets among them.
-    const child = fork(new URL("./main.ts", import.meta.url), [], {
+    const child = fork(new URL("./main.ts", import.meta.url), [String(process.pid)], {
       execArgv: [`--max-old-space-size=${heapMegabytesMax}`, "--expose-gc"],
       env: {},
       serialization: "advanced",

@@ -94,10 +94,23 @@ const spanOf = (match: RegExpMatchArray): Span => ({
   end: (match.index ?? 0) + match[0].length,
 });
 
+const rangeWord = String.raw`(?:[-–—/]|\b(?:to|or|and|a|o|u|ou|y|e|hasta|ate)\b)`;
+const rangeBefore = new RegExp(String.raw`\d\s*${rangeWord}\s*$`);
+/** What follows is a number, and no date. */
+const rangeAfter = new RegExp(
+  String.raw`^\s*(?:%|${rangeWord}\s*(?:us\$|r\$|[€£$]|[a-z]{3}\s)?\s*\d+(?:[.,]\d+)?(?![.,/-]?\d|(?:st|nd|rd|th|º|ª|o)?\s*(?:of\s+|de\s+|-)?(?:${month})\b))`,
+);
+const reach = 24;
+
+/** Whether a number counts by itself: it is no percentage, and no end of a range (`2-3`, `2 to 3`). */
+export const standsAlone = (folded: string, { start, end }: Span): boolean =>
+  !rangeBefore.test(folded.slice(Math.max(0, start - reach), start)) &&
+  !rangeAfter.test(folded.slice(end, end + reach));
+
 export interface AmountReading extends Span {
   /** ISO 4217; undefined: it says none, or one that several countries call so. */
   currency: string | undefined;
-  /** With a point before the decimals. Undefined: it can be read in two ways. */
+  /** With a point before the decimals. Undefined: it can be read in two ways, or is only a limit. */
   decimal: string | undefined;
 }
 
@@ -127,16 +140,26 @@ export const amountsIn = (line: string, folded: string, currency: string | undef
     const at = folded.indexOf(named, match.index);
     const code = currencyOf(named, line.slice(at, at + named.length));
     if (code === undefined && named !== "$") continue;
-    found.push({
-      ...spanOf(match),
-      currency: code ?? dollars(currency),
-      decimal: decimalOf(numberAfter ?? numberBefore ?? ""),
-    });
+    const number = numberAfter ?? numberBefore ?? "";
+    found.push(amountOf(folded, spanOf(match), number, code ?? dollars(currency)));
   }
   if (found.length === 0 && currency !== undefined)
-    for (const match of line.matchAll(bare))
-      found.push({ ...spanOf(match), currency, decimal: decimalOf(match[0]) });
+    for (const match of line.matchAll(bare)) found.push(amountOf(folded, spanOf(match), match[0], currency));
   return found;
+};
+
+const limitBefore =
+  /\b(?:from|starting at|desde|a partir de|up to|hasta|ate|min(?:imum|imo|imal)?\.?|max(?:imum|imo)?\.?)\s*$/;
+
+const amountOf = (
+  folded: string,
+  span: Span,
+  number: string,
+  currency: string | undefined,
+): AmountReading => {
+  const isLimit = limitBefore.test(folded.slice(Math.max(0, span.start - reach), span.start));
+  const counts = !isLimit && standsAlone(folded, span);
+  return { ...span, currency, decimal: counts ? decimalOf(number) : undefined };
 };
 
 const currencyOf = (named: string, asWritten: string): string | undefined => {

@@ -40,6 +40,8 @@ export const createRecognition = async (): Promise<RecognisePicture> => {
     );
     engine.FS.writeFile(`${language}.traineddata`, gunzipSync(readFileSync(packed)));
   }
+  // What was unpacked for it, and came with the job, is many times what the heap says.
+  globalThis.gc?.();
   const tesseract = new engine.TessBaseAPI();
   if (tesseract.Init(null, languages.join("+"), neuralNetAlone) !== 0)
     throw new Error("the recognition's language data cannot be read");
@@ -49,6 +51,8 @@ export const createRecognition = async (): Promise<RecognisePicture> => {
     engine.FS.writeFile("/input", inflateSync(picture.bytes));
     if (tesseract.SetImageFile(1, 0) !== 0)
       throw new Error("the recognition cannot read its own kind of picture");
+    engine.FS.unlink("/input");
+    globalThis.gc?.();
     tesseract.Recognize(null);
     const words = wordsOf(tesseract.GetTSVText(0), picture);
     tesseract.Clear();

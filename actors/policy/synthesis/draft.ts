@@ -174,41 +174,39 @@ const chainExcluded = (
   return isKnown ? [has] : [has, asks(span, question, pointer)];
 };
 
-/** Two figures for one place, or a thing both required and not: neither counts. An exception of the tiers is none. */
-const consistent = (readings: readonly Reading[]): Reading[] =>
-  readings.map((reading) => {
-    const others = readings.filter((other) => other !== reading);
-    if (reading.says === "is") {
-      const { pointer, value } = reading;
-      const another = others.find(
-        (one) =>
-          one.says === "is" && one.pointer === pointer && JSON.stringify(one.value) !== JSON.stringify(value),
-      );
-      if (another?.says !== "is") return reading;
-      return asks(
-        reading.span,
-        `It says both ${shown(value)} and ${shown(another.value)}. Which one?`,
-        pointer,
-      );
+/**
+ * Two figures for one place, or a thing both required and not: neither counts. A cabin that is named by itself, and ruled out
+ * elsewhere, stays; an exception of all cabins contradicts nothing.
+ */
+const consistent = (readings: readonly Reading[]): Reading[] => {
+  /** What is said of each place, each once: a text may say one thing hundreds of times. */
+  const values = new Map<string, Map<string, unknown>>();
+  const listed = new Set<string>();
+  for (const one of readings) {
+    if (one.says === "is") {
+      const said = values.get(one.pointer) ?? new Map();
+      values.set(one.pointer, said.set(JSON.stringify(one.value), one.value));
+    } else if (one.says === "has" || one.says === "has-not") {
+      const isOfAll = readings.some((other) => other !== one && other.span === one.span);
+      if (one.pointer !== "/tiers" || !isOfAll) listed.add(`${one.says} ${one.pointer} ${one.value}`);
     }
-    if ((reading.says === "has" || reading.says === "has-not") && reading.pointer !== "/tiers") {
-      const { pointer, value, says } = reading;
-      const isDenied = others.some(
-        (one) =>
-          (one.says === "has" || one.says === "has-not") &&
-          one.says !== says &&
-          one.pointer === pointer &&
-          one.value === value,
-      );
-      if (isDenied)
-        return asks(
-          reading.span,
-          `It says both that ${value} is required and that it isn't. Which one?`,
-          pointer,
-        );
+  }
+  return readings.map((reading) => {
+    if (reading.says === "is") {
+      const { span, pointer, value } = reading;
+      const own = JSON.stringify(value);
+      const another = [...(values.get(pointer) ?? [])].find(([text]) => text !== own);
+      if (another === undefined) return reading;
+      return asks(span, `It says both ${shown(value)} and ${shown(another[1])}. Which one?`, pointer);
+    }
+    if (reading.says === "has-not" || (reading.says === "has" && reading.pointer !== "/tiers")) {
+      const { span, pointer, value, says } = reading;
+      if (listed.has(`${says === "has" ? "has-not" : "has"} ${pointer} ${value}`))
+        return asks(span, `It says both that ${value} is required and that it isn't. Which one?`, pointer);
     }
     return reading;
   });
+};
 
 const shown = (value: unknown): string => (value === undefined ? "all" : String(value));
 

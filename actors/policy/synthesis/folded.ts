@@ -62,9 +62,20 @@ export class Prompt {
     return this.#all;
   }
 
+  /** All in capitals: then they tell nothing. */
+  get isShouted(): boolean {
+    return !/\p{Ll}/u.test(this.original);
+  }
+
   /** The words there, as they were written. */
   wordsAt({ from, to }: Span): string {
     return this.original.slice(from, to).trim().replace(/\s+/g, " ");
+  }
+
+  /** As it was written, from there up to what has been taken. */
+  untakenFrom(at: number): string {
+    const end = this.#open.indexOf(taken, at);
+    return this.original.slice(at, end < 0 ? undefined : end);
   }
 
   take({ from, to }: Span): void {

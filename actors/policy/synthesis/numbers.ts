@@ -43,8 +43,8 @@ const words: Readonly<Record<string, number>> = Object.fromEntries([
 const word = Object.keys(words).join("|");
 const digits = "\\d{1,3}(?:[.,' ]\\d{3})+(?:[.,]\\d{1,2})?(?!\\d)|\\d{1,12}(?:[.,]\\d{1,6})?";
 
-/** The source of a pattern for one number; not in the middle of a word, of another number, or after a minus sign. */
-export const numberPattern = `(?<![\\p{L}\\d]|\\d[.,]|(?:^|\\s)-)(?:${digits}|(?:${word})(?![\\p{L}\\d]))`;
+/** The source of a pattern for one number; not in the middle of a word, of another number or fraction, or after a minus sign. */
+export const numberPattern = `(?<![\\p{L}\\d]|\\d[.,/]|(?:^|\\s)-)(?:${digits}|(?:${word})(?![\\p{L}\\d]))`;
 
 /** Another number stands right before: `one hundred and twenty` would be read as twenty. */
 export const endsInNumber = new RegExp(

@@ -31,7 +31,7 @@ const readAirline = (prompt: Prompt, { airline, language }: ReadingContext): Rea
       ({ span }) => span,
     ),
     ...inCapitals(prompt, new RegExp(`(?<![\\p{L}\\d])${airline.code}(?![\\p{L}\\d])`, "gu")).filter(
-      () => !isShouted(prompt) || !isFiller(airline.code.toLowerCase(), language),
+      () => !prompt.isShouted || !isFiller(airline.code.toLowerCase(), language),
     ),
   ];
   return spans.map((span) => {
@@ -85,15 +85,12 @@ const readAirports = (prompt: Prompt, language: PromptLanguage): Reading[] => {
 /** BRL is a field in Iowa, and the money of Brazil; MAD is Madrid, and the money of Morocco: the large ones are known by their codes. */
 const isMoney = (code: string): boolean => isCurrency(code) && airportOf(code)?.size !== "L";
 
-/** All in capitals: then they tell nothing. */
-const isShouted = (prompt: Prompt): boolean => !/\p{Ll}/u.test(prompt.original);
-
 /** Three capitals, that are no word of a text in capitals; or three letters after the word for an airport. */
 const readCodes = (prompt: Prompt, language: PromptLanguage): Found[] => {
   const spans = inCapitals(prompt, /(?<![\p{L}\d])[A-Z]{3}(?![\p{L}\d])/gu).filter(
     ({ from, to }) =>
       !isMoney(prompt.original.slice(from, to)) &&
-      !(isShouted(prompt) && isFiller(prompt.plain.slice(from, to), language)),
+      !(prompt.isShouted && isFiller(prompt.plain.slice(from, to), language)),
   );
   const small = [...prompt.matches(/(?<=\b(?:airport|aeropuerto|aeroporto)\s+)[a-z]{3}(?![\p{L}\d])/gu)]
     .map(({ span }) => span)
@@ -228,4 +225,20 @@ const matching = (wanted: string): Airport[] => {
     ...ofCity,
     ...large.filter((one) => ofCity.some((other) => one.code !== other.code && isBeside(one, other))),
   ];
+};
+
+/** Between the parts of a name or a city, as in `Dallas-Fort Worth`. */
+const partsOf = (text: string): string[] =>
+  text.split(/[-–/,()]/).map((part) => {
+    const words = bare(part).split(" ");
+    return words.slice(0, words.findLastIndex((one) => !generic.test(one)) + 1).join(" ");
+  });
+
+/** A large airport's name or the end of it, or its city. `Hilton` is only the beginning of one: of Hilton Head. */
+export const isPlace = (name: string): boolean => {
+  const called = bare(name);
+  const isCalledSo = ({ size, name: own, city }: Airport): boolean =>
+    size === "L" &&
+    (partsOf(city).includes(called) || partsOf(own).some((part) => ` ${part}`.endsWith(` ${called}`)));
+  return citiesNamed(called).length > 0 || matching(called).some(isCalledSo);
 };

@@ -100,7 +100,7 @@ const reserved = (prompt: Prompt, read: readonly Reading[], language: PromptLang
     const airports = read.filter((one) => isAirport(one) && liesIn(one, { from, to: span.to }));
     // `no hotels of 5 stars at JFK` is said of the stars.
     const isOfAnother = (airport: Reading): boolean =>
-      read.some((one) => !isScope(one) && one.span.from >= from && one.span.to <= airport.span.from);
+      read.some((one) => !isAirport(one) && one.span.from >= from && one.span.to <= airport.span.from);
     const isOfPlace = airports.some((airport) => !isOfAnother(airport));
     return { span, question: ofDenial, ...(isOfPlace ? { pointer: airportPointer, deniedFrom: from } : {}) };
   });

@@ -21,7 +21,7 @@ const Amount = Type.Union([Type.String({ pattern: "^-?\\d{1,13}(\\.\\d{1,6})?$" 
 type Amount = Static<typeof Amount>;
 const Degrees = Type.Union([Type.String({ pattern: "^-?\\d{1,3}(\\.\\d+)?$" }), Type.Number()]);
 const Currency = Type.String({ pattern: "^[A-Z]{3}$" });
-const Day = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$" });
+const Day = Type.String({ format: "date" });
 
 const Policies = Type.Array(Type.Object({ amount: Amount, from: Type.String({ format: "date-time" }) }), {
   maxItems: 50,
@@ -94,7 +94,13 @@ export type Listed = Static<typeof Listed>;
 const BookedRoom = Type.Object({
   /** As the booking's; absent in some answers. */
   status: Type.Optional(Type.String()),
-  rates: Type.Array(Type.Object({ cancellationPolicies: Type.Optional(Policies) })),
+  rates: Type.Array(
+    Type.Object({
+      /** Alike, in one; absent in some answers. */
+      rooms: Type.Optional(Type.Integer({ minimum: 1 })),
+      cancellationPolicies: Type.Optional(Policies),
+    }),
+  ),
 });
 const BookingAnswer = Type.Object({
   ...Listed.properties,
@@ -113,10 +119,19 @@ export const isList = validatorOf(
   Type.Object({
     bookings: Type.Object({
       total: Type.Integer({ minimum: 0 }),
-      bookings: Type.Optional(Type.Array(Listed)),
+      bookings: Type.Optional(Type.Array(Type.Object({ reference: Text }))),
     }),
   }),
 );
+const isListed = validatorOf(Listed);
+
+/** One booking that cannot be read, which may be another client's of the account, stops no other. `unreadable`: their ids. */
+export const listedIn = (
+  rows: readonly { reference: string }[],
+): { bookings: Listed[]; unreadable: string[] } => ({
+  bookings: rows.filter((row) => isListed(row)),
+  unreadable: rows.flatMap((row) => (isListed(row) ? [] : [row.reference])),
+});
 
 /** "API errors": formatted as code and message, or a bare message. */
 const Problem = Type.Object({
@@ -315,6 +330,10 @@ export const cancellationOf = (answer: BookingAnswer, knownAt: Date): BookingCan
     : undefined;
 };
 
+/** Several that are alike may stand as one ("Booking", example of two rooms). */
+export const roomsIn = ({ hotel }: BookingAnswer): number =>
+  hotel.rooms.reduce((sum, { rates }) => sum + (rates[0]?.rooms ?? 1), 0);
+
 /** No room that counts on it yet: the booking, or a room of it, waits for the hotel's word. */
 export const isPending = ({ status, hotel }: BookingAnswer): boolean =>
   status === "PRECONFIRMED" ||
@@ -333,5 +352,6 @@ export const stateOf = (answer: BookingAnswer, knownAt: Date): HotelState | unde
 export const remarkOf = (reference: string, needs: readonly string[]): string =>
   [`Ref. ${reference}`, ...needs].join(" - ");
 
-/** Empty: a booking that was not made by us. */
-export const referenceIn = ({ remark = "" }: Listed): string => /\bRef\. (\S+)/i.exec(remark)?.[1] ?? "";
+/** Empty: a booking that was not made by us. Texts come back capitalised: of a reference only the group's id is in capitals. */
+export const referenceIn = ({ remark = "" }: Listed): string =>
+  (/\bRef\. (\S+)/i.exec(remark)?.[1] ?? "").replace(/\..*/, (attempt) => attempt.toLowerCase());

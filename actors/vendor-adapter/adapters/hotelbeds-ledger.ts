@@ -56,26 +56,3 @@ export const entryOf = (booking: Listed, now: Date): LedgerEntry[] => {
     },
   ];
 };
-
-/** Two that stand under one `clientReference`, which Hotelbeds takes as often as it is given: one was made that we took for lost. */
-export class Twins {
-  /** Of the walk through the list that is under way. */
-  readonly #standing = new Map<string, Listed>();
-
-  /** The list is read from its beginning. */
-  begin(): void {
-    this.#standing.clear();
-  }
-
-  /** Both, once the second is listed: which of them the group has its record tells. */
-  of(booking: Listed, now: Date): LedgerEntry[] {
-    const { clientReference, status, reference } = booking;
-    if (clientReference === undefined || status !== "CONFIRMED") return [];
-    const other = this.#standing.get(clientReference);
-    this.#standing.set(clientReference, booking);
-    if (other === undefined || other.reference === reference) return [];
-    return [other, booking].flatMap((one) =>
-      entryOf(one, now).map((entry): LedgerEntry => ({ ...entry, oddity: "TWIN" })),
-    );
-  }
-}

@@ -44,13 +44,14 @@ import {
   isPending,
   isProblem,
   isProductError,
-  type Listed,
+  listedIn,
   moneyOf,
   offersOf,
   type Problem,
   type Rate,
   refusedBy,
   remarkOf,
+  roomsIn,
   stateOf,
 } from "./hotelbeds-answers.ts";
 import { HotelbedsContent } from "./hotelbeds-content.ts";
@@ -61,7 +62,6 @@ import {
   firstPlace,
   listsDays,
   readPlace,
-  Twins,
   writePlace,
 } from "./hotelbeds-ledger.ts";
 import { largestRooms, occupanciesAsked } from "./largest-rooms.ts";
@@ -72,6 +72,7 @@ interface Clock {
 }
 
 const impossible = "the vendor's answer has an impossible amount";
+const unreadably = "the vendor's answer is malformed: a booking in its list";
 const pending = "the vendor has not confirmed it yet";
 /** What the documentation leaves open; keys outlive it by far. */
 const holdMs = 10 * 60_000;
@@ -111,7 +112,6 @@ export class Hotelbeds implements HotelPort {
   readonly settlesMs: { book: number };
   /** When a booking was asked for that nobody has an answer to, by reference; the oldest is forgotten first. */
   readonly #triedMs = new Map<string, number>();
-  readonly #twins = new Twins();
   /** Bookings on their way from this process: asked for twice at once, one is made. */
   readonly #underWay = new Map<string, Promise<WriteOutcome<Booking>>>();
 
@@ -288,7 +288,7 @@ export class Hotelbeds implements HotelPort {
       if (end.outcome === "problem") return refusedBy(end.body, end.sent);
       if (end.outcome !== "success") return end;
       const refusal = changeRefusal(
-        { ...request, rooms: booking.hotel.rooms.length },
+        { ...request, rooms: roomsIn(booking) },
         {
           before: moneyOf(booking.totalNet, booking.currency),
           nightsBefore: nightsOf(booking.hotel),
@@ -333,7 +333,8 @@ export class Hotelbeds implements HotelPort {
       context,
     );
     if (listed.outcome !== "done") return listed;
-    const { bookings } = listed;
+    const { bookings, unreadable } = listed;
+    if (unreadable.length > 0) return { outcome: "unavailable", detail: unreadably };
     const booking = bookings.find(({ status }) => status !== "CANCELLED") ?? bookings[0];
     if (booking === undefined) return { outcome: "none" };
     const found = await this.#detail(booking.reference, context);
@@ -349,7 +350,7 @@ export class Hotelbeds implements HotelPort {
     filter: BookingFilter & { clientReference?: string },
     from: number,
     context: CallContext,
-  ): Promise<ReadOutcome<{ bookings: Listed[]; total: number }>> {
+  ): Promise<ReadOutcome<ReturnType<typeof listedIn> & { total: number }>> {
     const to = from + pageSize - 1;
     const query = new URLSearchParams({
       ...{ from: String(from), to: String(to) },
@@ -361,7 +362,7 @@ export class Hotelbeds implements HotelPort {
     if (end.outcome === "problem") return refusedBy(end.body, end.sent);
     if (end.outcome !== "success") return end;
     const { bookings = [], total } = end.body.bookings;
-    return { outcome: "done", bookings, total };
+    return { outcome: "done", ...listedIn(bookings), total };
   }
 
   /**
@@ -375,15 +376,14 @@ export class Hotelbeds implements HotelPort {
     const { filter, from } = place;
     const listed = await this.#list(filter, from, context);
     if (listed.outcome !== "done") return listed;
-    if (cursor === undefined) this.#twins.begin();
-    const entries = listed.bookings.flatMap((booking) => [
-      ...entryOf(booking, now),
-      ...this.#twins.of(booking, now),
-    ]);
+    const { bookings, unreadable } = listed;
+    if (bookings.length === 0 && unreadable.length > 0) return { outcome: "unavailable", detail: unreadably };
+    const entries = bookings.flatMap((booking) => entryOf(booking, now));
     const next = from + pageSize;
     return {
       outcome: "done",
       entries: entries.sort((a, b) => a.changedAt.localeCompare(b.changedAt)),
+      ...(unreadable.length > 0 && { unreadable }),
       ...(next <= listed.total && { nextCursor: writePlace({ filter, from: next }) }),
     };
   }

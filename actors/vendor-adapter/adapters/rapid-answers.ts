@@ -21,7 +21,7 @@ const Text = Type.String({ minLength: 1, maxLength: 500 });
 const Id = Type.String({ minLength: 1, maxLength: 200 });
 const Decimal = Type.String({ pattern: "^-?\\d{1,13}(\\.\\d{1,6})?$" });
 const Amount = Type.Object({ value: Decimal, currency: Type.String({ pattern: "^[A-Z]{3}$" }) });
-const Day = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$" });
+const Day = Type.String({ format: "date" });
 const Instant = Type.String({ format: "date-time" });
 /** Followed as it is, below the vendor's own address: one that leads elsewhere is none. */
 const Link = Type.Object({
@@ -136,8 +136,8 @@ export const refusedBy = ({ type, message = "", errors = [] }: Problem, sent: un
   return refusal(code, `${inner?.type ?? type}: ${inner?.message ?? message}`, sent);
 };
 
-export const isDuplicate = ({ errors = [] }: Problem): boolean =>
-  errors.some(({ type }) => type === "duplicate_itinerary");
+export const isDuplicate = ({ type, errors = [] }: Problem): boolean =>
+  [type, ...errors.map((inner) => inner.type)].includes("duplicate_itinerary");
 
 /** Undefined: more decimals than the currency has; so wherever money is read here. */
 const moneyOf = ({ value, currency }: Static<typeof Amount>): Money | undefined => {
@@ -154,19 +154,21 @@ const penaltyPrice = (
   { total, nights: stayNights }: { total: Money; nights: number },
 ): Money | undefined => {
   if (amount !== undefined) return moneyOf({ value: amount, currency: currency ?? total.currency });
+  if (percent === undefined && nights === undefined) return undefined;
   const share =
-    percent === undefined ? Math.min(1, Number(nights ?? 0) / stayNights) : Number.parseFloat(percent) / 100;
+    percent === undefined ? Math.min(1, Number(nights) / stayNights) : Number.parseFloat(percent) / 100;
   return { amountMinor: Math.round(total.amountMinor * share), currency: total.currency };
 };
 
-/** Of one room. Empty: a penalty that can't be reckoned with. */
+/** Of one room. Empty: it doesn't tell, or has a penalty that can't be reckoned with. */
 export const ladderOf = (
   rate: Pick<Rate, "refundable" | "cancel_penalties">,
   room: { total: Money; nights: number; now: Date },
 ): CancellationStep[] => {
   const penalties = rate.cancel_penalties ?? [];
   const { total, now } = room;
-  if (penalties.length === 0 && rate.refundable === false) return [{ price: total }];
+  if (penalties.length === 0 && rate.refundable !== true)
+    return rate.refundable === undefined ? [] : [{ price: total }];
   const priced = penalties.flatMap((penalty) => {
     const price = penaltyPrice(penalty, room);
     return price === undefined || price.currency !== total.currency ? [] : [{ from: penalty.start, price }];

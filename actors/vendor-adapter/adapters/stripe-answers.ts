@@ -20,16 +20,20 @@ const CardObject = Type.Object({
   status: Type.Enum(["active", "inactive", "canceled"]),
   metadata: Metadata,
   spending_controls: Type.Object({
-    spending_limits: Type.Array(
-      Type.Object({ amount: Type.Integer({ minimum: 0 }), interval: Type.String({ maxLength: 100 }) }),
-    ),
+    spending_limits: Type.Union([
+      Type.Array(
+        Type.Object({ amount: Type.Integer({ minimum: 0 }), interval: Type.String({ maxLength: 100 }) }),
+      ),
+      Type.Null(),
+    ]),
   }),
 });
 export type CardObject = Static<typeof CardObject>;
 
 export const isCard = validatorOf(CardObject);
+/** The cardholder may have cards that are none of ours: what else they are is nobody's matter here. */
 export const isCardList = validatorOf(
-  Type.Object({ data: Type.Array(CardObject), has_more: Type.Boolean() }),
+  Type.Object({ data: Type.Array(Type.Object({ id: Id, metadata: Metadata })), has_more: Type.Boolean() }),
 );
 
 export const stateOfStatus = { active: "ACTIVE", inactive: "FROZEN", canceled: "CANCELLED" } as const;
@@ -51,7 +55,7 @@ export const spendingUpTo = (money: Card["balance"]) => ({
 /** Nothing: it has no limit of ours. */
 export const loadedOf = ({ spending_controls, currency, metadata }: CardObject): Card["balance"] => {
   const limit =
-    spending_controls.spending_limits.find(({ interval }) => interval === "all_time")?.amount ?? 0;
+    spending_controls.spending_limits?.find(({ interval }) => interval === "all_time")?.amount ?? 0;
   const asked = { amountMinor: Number(metadata.loaded_minor), currency: currency.toUpperCase() };
   const isAsked = Number.isSafeInteger(asked.amountMinor) && toStripeAmount(asked) === limit;
   return isAsked ? asked : fromStripeAmount(limit, currency);

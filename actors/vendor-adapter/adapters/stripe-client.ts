@@ -2,8 +2,8 @@
  * Owns one call to Stripe through its own SDK, and what its end means. The SDK words and signs the request and reads errors; how it is
  * sent, for how long and how often is ours: a call is made once, by `http.ts`.
  */
-import type { ValidateFunction } from "ajv";
 import type Stripe from "stripe";
+import type { Validator } from "../../../schemas/formats.ts";
 import { Pace } from "../../runtime/pace.ts";
 import { CallFailed, fetched, type Patience, refusal, retryAfterMs, type VendorOptions } from "../http.ts";
 import type { CallContext, InDoubt, RefusalCode, Refused, Unavailable } from "../ports.ts";
@@ -42,7 +42,7 @@ export class StripeClient {
   /** Never throws for what Stripe or the network does. */
   async read<Body>(
     ask: Ask,
-    isBody: ValidateFunction<Body>,
+    isBody: Validator<Body>,
     context: CallContext,
   ): Promise<StripeSuccess<Body> | Refused | Unavailable> {
     const { end } = await this.#call(ask, isBody, context, {});
@@ -55,7 +55,7 @@ export class StripeClient {
    */
   async write<Body>(
     ask: Ask,
-    isBody: ValidateFunction<Body>,
+    isBody: Validator<Body>,
     context: CallContext,
     idempotencyKey?: string,
   ): Promise<StripeSuccess<Body> | Refused | Unavailable | StripeDoubt> {
@@ -66,7 +66,7 @@ export class StripeClient {
 
   async #call<Body>(
     ask: Ask,
-    isBody: ValidateFunction<Body>,
+    isBody: Validator<Body>,
     { traceparent, signal }: CallContext,
     options: Stripe.RequestOptions,
   ): Promise<{ end: StripeSuccess<Body> | Refused | Unavailable | Unknown; wire?: Wire }> {

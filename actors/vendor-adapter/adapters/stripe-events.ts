@@ -75,15 +75,11 @@ const commonOf = (
   };
 };
 
-/**
- * A charge of an authorization is told as one of several, whether it is or not: how much is held beyond it, the authorization's end
- * tells ({@link usesOfAuthorization}). A charge without one ends what it has not begun.
- */
+/** A charge is told as one of several, whether it is or not: how much is held beyond it, the authorization's end tells ({@link usesOfAuthorization}). */
 const moneyMoved = (
   { id, amount, created }: Static<typeof Authorization>["transactions"][number],
   common: Common,
   currency: string,
-  isLinked: boolean,
 ): CardUse[] =>
   amount === 0
     ? []
@@ -93,7 +89,7 @@ const moneyMoved = (
           eventId: id,
           kind: amount < 0 ? "SETTLEMENT" : "REVERSAL",
           amount: fromStripeAmount(Math.abs(amount), currency),
-          ...(amount < 0 && isLinked && { isPartial: true }),
+          ...(amount < 0 && { isPartial: true }),
           at: isoOf(created),
         },
       ];
@@ -103,7 +99,7 @@ export const usesOfTransaction = (told: Static<typeof Transaction>): CardUse[] =
   const { authorization, id, card, merchant_data, currency } = told;
   const authorizationId = typeof authorization === "string" ? authorization : authorization?.id;
   const common = commonOf(card, authorizationId ?? id, merchant_data);
-  return moneyMoved(told, common, currency, authorizationId !== undefined);
+  return moneyMoved(told, common, currency);
 };
 
 /**
@@ -122,10 +118,13 @@ export const usesOfAuthorization = (told: Static<typeof Authorization>, at: numb
     const money = fromStripeAmount(amount, currency);
     return [{ ...common, eventId: `${id}:${i}`, kind: "AUTHORIZATION", amount: money, at: isoOf(created) }];
   });
-  const moved = told.transactions.flatMap((one) => moneyMoved(one, common, currency, true));
+  const moved = told.transactions.flatMap((one) => moneyMoved(one, common, currency));
   const isOver = approved && status !== "pending";
   const charged = told.transactions.reduce((sum, { amount }) => sum + Math.max(0, -amount), 0);
-  const asksMinor = asked.reduce((sum, { amount, approved }) => sum + (approved ? amount : 0), 0);
+  const asksMinor = asked.reduce(
+    (sum, { amount, approved }) => sum + (approved ? Math.max(0, amount) : 0),
+    0,
+  );
   const rest = asksMinor - charged;
   if (!isOver || rest <= 0) return [...held, ...moved];
   const released: CardUse = {

@@ -15,6 +15,7 @@ import type {
   CardReveal,
   CardTransactionEntry,
   CardTransactionPage,
+  LedgerEntry,
   LedgerPage,
   LedgerRequest,
   LoadRequest,
@@ -87,6 +88,7 @@ const pageAt = ({ from, after }: Place) => ({
 const foreignCursor = refusal("INVALID_REQUEST", "The cursor is none of ours.", {});
 const malformed = (detail: string) => ({ outcome: "unavailable", detail }) as const;
 const endless = malformed("more is there, and nothing before it");
+const oddCard = malformed("a card of ours is not what cards are");
 
 type Uses = ReturnType<typeof usesOfTransaction>;
 
@@ -103,7 +105,7 @@ export class StripeIssuing implements PaymentPort {
   readonly #revealPage: string;
   readonly #revealKey: Buffer;
   readonly #clock: Clock;
-  /** Of cards, by their ids: none ever gets another. */
+  /** Of cards, by their ids: none ever gets another. Empty: the card is none of ours. */
   readonly #references = new LRUCache<string, string>({ max: referencesMax });
 
   /**
@@ -223,7 +225,7 @@ export class StripeIssuing implements PaymentPort {
       const end = await this.#cards(place, context);
       if (end.outcome !== "success") return end;
       const card = end.body.data.find((one) => referenceIn(one) === reference);
-      if (card !== undefined) return { outcome: "done", card };
+      if (card !== undefined) return isCard(card) ? { outcome: "done", card } : oddCard;
       if (!end.body.has_more) return { outcome: "none" };
       if (end.body.data.length === 0) return endless;
       place = { ...place, after: end.body.data.at(-1)?.id };
@@ -245,15 +247,15 @@ export class StripeIssuing implements PaymentPort {
     { cardId }: { cardId: string },
     context: CallContext,
   ): Promise<LookupOutcome<{ reference: string }>> {
-    const known = this.#references.get(cardId);
-    if (known !== undefined) return { outcome: "done", reference: known };
-    const card = await this.#card(cardId, context);
-    if (card.outcome === "refused" && card.code === "NOT_FOUND") return { outcome: "none" };
-    if (card.outcome !== "success") return card;
-    const reference = referenceIn(card.body);
-    if (reference === undefined) return { outcome: "none" };
-    this.#references.set(cardId, reference);
-    return { outcome: "done", reference };
+    let reference = this.#references.get(cardId);
+    if (reference === undefined) {
+      const card = await this.#card(cardId, context);
+      if (card.outcome === "refused" && card.code === "NOT_FOUND") return { outcome: "none" };
+      if (card.outcome !== "success") return card;
+      reference = referenceIn(card.body) ?? "";
+      this.#references.set(cardId, reference);
+    }
+    return reference === "" ? { outcome: "none" } : { outcome: "done", reference };
   }
 
   /**
@@ -334,12 +336,14 @@ export class StripeIssuing implements PaymentPort {
     if (end.outcome !== "success") return end;
     const { data, has_more: hasMore } = end.body;
     if (hasMore && data.length === 0) return endless;
-    const entries = data.flatMap((card) => {
+    const entries: LedgerEntry[] = [];
+    for (const card of data) {
       const reference = referenceIn(card);
-      if (reference === undefined) return [];
+      if (reference === undefined) continue;
+      if (!isCard(card)) return oddCard;
       const state = stateOfStatus[card.status as keyof typeof stateOfStatus];
-      return [{ kind: "card" as const, id: card.id, reference, state, changedAt: isoOf(card.created) }];
-    });
+      entries.push({ kind: "card", id: card.id, reference, state, changedAt: isoOf(card.created) });
+    }
     return ledgerPage(entries, hasMore ? cursorAt(place, data) : "");
   }
 }

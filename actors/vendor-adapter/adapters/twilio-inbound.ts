@@ -108,7 +108,7 @@ export const twilioInbound: InboundDialect = {
   read: (request, now) => {
     const fields = fieldsOf(request);
     const field: Fields = (name) => {
-      const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      const value = fields[name];
       return typeof value === "string" ? value : "";
     };
     if (!/^[A-Z]{2}[0-9a-f]{32}$/i.test(field("MessageSid")))
@@ -117,8 +117,7 @@ export const twilioInbound: InboundDialect = {
       });
     // Twilio doesn't say when: only that it has just happened.
     const at = now.toISOString();
-    const isReceived = field("SmsStatus") === "received" && field("MessageStatus") === "";
-    const notices = isReceived ? replyOf(field, at) : fateOf(field, request, at);
+    const notices = field("SmsStatus") === "received" ? replyOf(field, at) : fateOf(field, request, at);
     return { notices, passedOver: notices.length === 0 ? 1 : 0 };
   },
 };

@@ -1,11 +1,11 @@
 /** Owns the operator rows of passengers who come in a spreadsheet: the upload, and what it can be written in. */
 import Type from "typebox";
+import { passengerRowsMax } from "../../../schemas/manifest-rules.ts";
 import {
   PassengerFileForm,
   PassengersTaken,
   PassengerTemplateQuery,
   passengerFileBytesMax,
-  passengerRowsMax,
 } from "../../../schemas/passenger-file.ts";
 import { Urn } from "../../../schemas/urn.ts";
 import type { Route } from "../../route.ts";

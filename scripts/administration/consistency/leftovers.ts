@@ -8,28 +8,34 @@ import type { Finding, FindingKind } from "./finding.ts";
 
 /** In every collection that has the sweeps' indexes. @param before what has waited since then is overdue */
 export const overdueDocuments = async (database: Db, tenant: string, before: Date): Promise<Finding[]> => {
-  const findings: Finding[] = [];
-  for (const { name } of await database.listCollections().toArray()) {
-    const collection = database.collection<Document & { _id: string }>(name);
-    const indexes = new Set((await collection.indexes()).map((index) => index.name));
-    const finding = (kind: FindingKind, id: string, detail: string): void => {
-      findings.push({ kind, tenant, about: `${name} ${id}`, detail });
-    };
-    if (indexes.has("pending")) {
-      const waiting = collection.find(
-        { pendingSince: { $lte: before } },
-        { projection: { pendingSince: 1, outboxCount: 1 } },
-      );
-      for await (const { _id, pendingSince } of waiting)
-        finding("outbox", _id, `messages wait in its outbox since ${pendingSince.toISOString()}.`);
-    }
-    if (indexes.has("due")) {
-      const overdue = collection.find({ nextDueAt: { $lte: before } }, { projection: { nextDueAt: 1 } });
-      for await (const { _id, nextDueAt } of overdue)
-        finding("timer", _id, `a timer was due at ${nextDueAt.toISOString()}.`);
-    }
-  }
-  return findings;
+  const collections = await database.listCollections({}, { nameOnly: true }).toArray();
+  const found = await Promise.all(collections.map(({ name }) => overdueIn(database, name, tenant, before)));
+  return found.flat();
+};
+
+const overdueIn = async (database: Db, name: string, tenant: string, before: Date): Promise<Finding[]> => {
+  const collection = database.collection<Document & { _id: string }>(name);
+  const indexes = new Set((await collection.indexes()).map((index) => index.name));
+  const late = { $lte: before };
+  const wanted = [
+    ...(indexes.has("pending") ? [{ pendingSince: late }] : []),
+    ...(indexes.has("due") ? [{ nextDueAt: late }] : []),
+  ];
+  if (wanted.length === 0) return [];
+  const projection = { pendingSince: 1, nextDueAt: 1 };
+  const rows = await collection.find({ $or: wanted }, { projection }).toArray();
+  const isLate = (at: unknown): at is Date => at instanceof Date && at <= before;
+  return rows.flatMap(({ _id, pendingSince, nextDueAt }) => {
+    const finding = (kind: FindingKind, detail: string): Finding => ({
+      ...{ kind, tenant, about: `${name} ${_id}`, detail },
+    });
+    return [
+      ...(isLate(pendingSince)
+        ? [finding("outbox", `messages wait in its outbox since ${pendingSince.toISOString()}.`)]
+        : []),
+      ...(isLate(nextDueAt) ? [finding("timer", `a timer was due at ${nextDueAt.toISOString()}.`)] : []),
+    ];
+  });
 };
 
 /** Each by itself: under load many are waiting, but none for long. */

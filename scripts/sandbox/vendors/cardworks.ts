@@ -252,7 +252,7 @@ export const cardworks: VendorDefinition = {
     return { headers, body };
   },
   counts: (ledger) => {
-    const cards = ledger.entries().filter(({ kind }) => kind === "card");
+    const cards = ledger.ofKind("card");
     return { issued: cards.length, cancelled: cards.filter((card) => card.state === "CANCELLED").length };
   },
 };

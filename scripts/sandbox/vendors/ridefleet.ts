@@ -5,6 +5,7 @@ import { changesOf } from "../changes.ts";
 import type { Settings } from "../faults.ts";
 import type { Entry, Ledger } from "../ledger.ts";
 import { drawFor } from "../seeded.ts";
+import { readerOf } from "../told.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
 
 const Place = Type.Object({
@@ -22,6 +23,12 @@ const Ride = Type.Object({
   pax: Type.Integer({ minimum: 1, maximum: 500 }),
   notes: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 50 }),
 });
+
+/** Its fleet's own word. */
+const Recall = Type.Object(
+  { reference: Type.String({ minLength: 1, maxLength: 200 }), state: Type.Enum(["CANCELLED"]) },
+  { additionalProperties: false },
+);
 
 type Booked = Entry<Omit<Static<typeof Ride>, "bookingRef"> & { plate: string }>;
 
@@ -69,10 +76,32 @@ const cancel = (ledger: Ledger, { params, nowMs }: VendorRequest): VendorAnswer 
   const ride = ledger.entry("ride", params.id!) as Booked | undefined;
   if (ride === undefined) return problem(404, "unknown_ride", "There is no such ride.");
   if (ride.state === "CANCELLED") return { status: 200, body: rideOf(ride) };
-  const cancelled: Booked = { ...ride, state: "CANCELLED", changedAt: new Date(nowMs).toISOString() };
-  ledger.put(cancelled);
-  return { status: 200, body: rideOf(cancelled) };
+  const given = cancelled(ride, nowMs);
+  ledger.put(given);
+  return { status: 200, body: rideOf(given) };
 };
+
+const cancelled = (ride: Booked, nowMs: number): Booked => ({
+  ...ride,
+  state: "CANCELLED",
+  changedAt: new Date(nowMs).toISOString(),
+});
+
+const readRecall = readerOf(Recall);
+
+/**
+ * The fleet drives a ride no more, which no client has asked for. Survives a restart.
+ * @throws TypeError naming what is wrong with the input, or that there is no such ride
+ */
+const recall = (ledger: Ledger, input: unknown, nowMs: number): { marked: string[]; passedOver: string[] } =>
+  ledger.transaction(() => {
+    const { reference } = readRecall(input);
+    const [ride] = ledger.byReference("ride", reference) as Booked[];
+    if (ride === undefined) throw new TypeError(`There is no ride ${reference}.`);
+    if (ride.state === "CANCELLED") return { marked: [], passedOver: [ride.id] };
+    ledger.put(cancelled(ride, nowMs));
+    return { marked: [ride.id], passedOver: [] };
+  });
 
 const lookup = (ledger: Ledger, { params }: VendorRequest): VendorAnswer => {
   const [ride] = ledger.byReference("ride", decodeURIComponent(params.reference!)) as Booked[];
@@ -151,6 +180,7 @@ export const ridefleet: VendorDefinition = {
       handle: (request) => reconcile(ledger, settings(), request),
     },
   ],
+  frontDesk: recall,
   counts: (ledger) => {
     const rides = ledger.entries();
     return { booked: rides.length, cancelled: rides.filter((ride) => ride.state === "CANCELLED").length };

@@ -1,9 +1,9 @@
 /** Owns the message vendor SendWell: takes SMS, e-mail and WhatsApp texts and keeps them instead of sending. */
 import { randomUUID } from "node:crypto";
-import { Ajv } from "ajv";
 import Type, { type Static } from "typebox";
 import type { Settings } from "../faults.ts";
 import type { Entry, Ledger } from "../ledger.ts";
+import { answeredBy, hasStopped, keepWish, knownReader, replyReader, wishIn } from "../replies.ts";
 import { drawFor } from "../seeded.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
 import { announce, signed } from "../webhooks.ts";
@@ -54,7 +54,7 @@ const tell = (
   announce(ledger, settings, { id: eventId, event, nowMs });
 };
 
-const wish = (channel: string, to: string): string => `${channel} ${to}`;
+const readerOn = (channel: string, to: string): string => `${channel} ${to}`;
 
 const send = (
   ledger: Ledger,
@@ -66,7 +66,7 @@ const send = (
   if (!pattern.test(message.to)) {
     return problem(422, "invalid_recipient", "The recipient does not fit the channel.");
   }
-  if (ledger.entry("wish", wish(message.channel, message.to))?.state === "OPTED_OUT")
+  if (hasStopped(ledger, readerOn(message.channel, message.to)))
     return problem(422, "recipient_opted_out", "The recipient does not take messages.");
   const now = new Date(request.nowMs).toISOString();
   const sent: Sent = {
@@ -92,39 +92,20 @@ const lookup = (ledger: Ledger, { query }: VendorRequest): VendorAnswer => {
   return { status: 200, body: { messages: sent.map(sentOf) } };
 };
 
-const Reply = Type.Object(
-  {
-    reference: Type.Optional(Type.String({ minLength: 1 })),
-    channel: Type.Optional(Type.Enum(["sms", "email", "whatsapp"])),
-    recipient: Type.Optional(Type.String({ minLength: 1 })),
-    text: Type.String({ minLength: 1, maxLength: 2000 }),
-  },
-  { additionalProperties: false },
-);
-const isReply = new Ajv().compile<Static<typeof Reply>>(Reply);
+const readReply = replyReader(["sms", "email", "whatsapp"], 2000);
+const wishes = { STOP: "opted_out", START: "opted_in" } as const;
 
-/** A reader writes back: STOP and START are what they are everywhere, anything else is a reply. */
+/** A reader writes back, or by themselves. */
 const reply = (ledger: Ledger, input: unknown, nowMs: number, settings: Settings): { told: string } => {
-  if (!isReply(input)) {
-    const [first] = isReply.errors ?? [];
-    throw new TypeError(`${first?.instancePath || "/"} ${first?.message}`);
-  }
-  const { reference, text } = input;
-  const [answered] = reference === undefined ? [] : (ledger.byReference("message", reference) as Sent[]);
-  const channel = answered?.details.channel ?? input.channel ?? "sms";
-  const recipient = answered?.details.to ?? input.recipient;
-  if (recipient === undefined) throw new TypeError("Nobody was sent this, and no recipient is named.");
+  const told = readReply(input);
+  const { reference, text } = told;
+  const answered = answeredBy<Sent>(ledger, told);
+  const channel = answered?.details.channel ?? told.channel ?? "sms";
+  const recipient = knownReader(answered?.details.to ?? told.recipient);
   const about = { channel, recipient, ...(reference !== undefined && { externalId: reference }) };
-  const word = text.trim().toUpperCase();
-  const type = word === "STOP" ? "opted_out" : word === "START" ? "opted_in" : "replied";
-  if (type !== "replied") {
-    const now = new Date(nowMs).toISOString();
-    const id = wish(channel, recipient);
-    ledger.put({
-      ...{ kind: "wish", id, reference: id, idempotencyKey: "", state: type.toUpperCase() },
-      ...{ createdAt: now, changedAt: now, details: {} },
-    });
-  }
+  const wish = wishIn(text);
+  const type = wish === undefined ? "replied" : wishes[wish];
+  if (wish !== undefined) keepWish(ledger, readerOn(channel, recipient), wish, nowMs);
   tell(ledger, settings, type, about, nowMs);
   return { told: type };
 };
@@ -168,5 +149,5 @@ export const sendwell: VendorDefinition = {
     const headers = { "content-type": "application/json", "x-vendor-signature": signed(body, secret, nowMs) };
     return { headers, body };
   },
-  counts: (ledger) => ({ sent: ledger.entries().filter(({ kind }) => kind === "message").length }),
+  counts: (ledger) => ({ sent: ledger.ofKind("message").length }),
 };

@@ -1,12 +1,11 @@
 /** Owns the flight-data vendor SkyWatch: predictions of disruptions, put in by hand, told by a long-poll stream that can be resumed. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import { Ajv } from "ajv";
-import addFormats from "ajv-formats";
 import Type, { type Static } from "typebox";
 import type { Settings } from "../faults.ts";
 import type { Entry, Ledger } from "../ledger.ts";
 import { drawFor } from "../seeded.ts";
+import { readerOf } from "../told.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest } from "../vendor-server.ts";
 
 /** What `POST /predict/skywatch` takes. */
@@ -28,10 +27,7 @@ const Prediction = Type.Object(
 type Prediction = Static<typeof Prediction>;
 type Predicted = Entry<Required<Prediction>>;
 
-const ajv = new Ajv();
-// ajv-formats is CommonJS: its callable stands under `default` for the type checker alone.
-(addFormats as unknown as (instance: Ajv) => void)(ajv);
-const isPrediction = ajv.compile<Prediction>(Prediction);
+const readPrediction = readerOf(Prediction);
 
 const kind = "prediction";
 const pageMax = 100;
@@ -48,12 +44,8 @@ const waitingAt = (ledger: Ledger): Set<() => void> => {
 };
 
 /** @throws TypeError naming what is wrong with the prediction */
-const predict = (ledger: Ledger, told: unknown, nowMs: number): unknown => {
-  if (!isPrediction(told)) {
-    const [first] = isPrediction.errors ?? [];
-    const extra = first?.params.additionalProperty;
-    throw new TypeError(`${first?.instancePath || "/"} ${first?.message}${extra ? `: ${extra}` : ""}`);
-  }
+const predict = (ledger: Ledger, input: unknown, nowMs: number): unknown => {
+  const told = readPrediction(input);
   const now = new Date(nowMs).toISOString();
   const draw = drawFor("route", told.flight, told.departureAirport);
   const drawn = draw.pick(destinations.filter((airport) => airport !== told.departureAirport));
@@ -128,9 +120,9 @@ const hold = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const waitMs = Math.min(Number(query.get("wait") ?? 0) || 0, waitSecondsMax) * 1000;
-  const after = placeOf(query.get("cursor") ?? "") ?? oldestAfter(ledger, settings);
-  const isOver = (): boolean => after !== ledger.placeBefore(kind, 0);
-  if (waitMs <= 0 || isOver()) return;
+  const cursor = query.get("cursor");
+  const after = cursor === null ? oldestAfter(ledger, settings) : placeOf(cursor);
+  if (waitMs <= 0 || after !== ledger.placeBefore(kind, 0)) return;
   const woken = new AbortController();
   const wake = (): void => woken.abort();
   waitingAt(ledger).add(wake);

@@ -65,7 +65,7 @@ export const eventsOf = (
   cardOf: (card: Entry) => unknown,
   nowMs: number,
 ): StripeEvent[] => {
-  const all = ledger.entries().filter(({ kind }) => kind === "transaction") as CardTransaction[];
+  const all = ledger.ofKind("transaction") as CardTransaction[];
   const uses = all.filter(({ details }) => details.authorization === id);
   const last = uses.find((use) => use.id === transaction)!;
   const created = Math.min(last.details.occurred, 253_402_300_799) || Math.floor(nowMs / 1000);

@@ -150,7 +150,10 @@ const listed = <Thing extends { id: string; created: number }>(
 ): VendorAnswer => {
   const after = query.get("starting_after");
   const from = Number(query.get("created[gte]") ?? 0);
-  const limit = Math.min(Number(query.get("limit") ?? 10), ledgerPageSize);
+  const asked = Number(query.get("limit") ?? 10);
+  if (!Number.isInteger(asked) || asked < 1 || asked > 100)
+    return invalid("Limit must be from 1 to 100.", "parameter_invalid_integer");
+  const limit = Math.min(asked, ledgerPageSize);
   const place = after === null ? 0 : things.findIndex(({ id }) => id === after) + 1;
   if (after !== null && place === 0) return missing("object", after);
   const rest = things.slice(place).filter(({ created }) => created >= from);
@@ -159,15 +162,13 @@ const listed = <Thing extends { id: string; created: number }>(
 };
 
 const cards = (ledger: Ledger, settings: Settings, { query }: VendorRequest): VendorAnswer => {
-  const all = ledger.entries().filter(({ kind }) => kind === "card") as Card[];
+  const all = ledger.ofKind("card") as Card[];
   return listed(all.reverse().map(cardOf), settings, query);
 };
 
 const events = (ledger: Ledger, settings: Settings, { query }: VendorRequest): VendorAnswer => {
   const types = [...query].flatMap(([name, value]) => (/^types\[\d+\]$/.test(name) ? [value] : []));
-  const all = ledger
-    .entries()
-    .flatMap(({ kind, details }) => (kind === "event" ? [details as unknown as StripeEvent] : []));
+  const all = ledger.ofKind("event").map(({ details }) => details as unknown as StripeEvent);
   const wanted = all.filter(({ type }) => types.length === 0 || types.includes(type));
   return listed(wanted.reverse(), settings, query);
 };
@@ -258,7 +259,7 @@ export const stripeIssuing: VendorDefinition = {
     return { headers, body };
   },
   counts: (ledger) => {
-    const all = ledger.entries().filter(({ kind }) => kind === "card");
+    const all = ledger.ofKind("card");
     return { issued: all.length, cancelled: all.filter(({ state }) => state === "CANCELLED").length };
   },
 };

@@ -1,9 +1,9 @@
 /** Owns the message vendor that speaks Twilio: SMS and WhatsApp, kept instead of sent, told of by signed callbacks. */
 import { createHmac, randomBytes } from "node:crypto";
-import { Ajv } from "ajv";
 import Type, { type Static } from "typebox";
 import type { Settings } from "../faults.ts";
 import type { Entry, Ledger } from "../ledger.ts";
+import { answeredBy, hasStopped, keepWish, knownReader, replyReader, wishIn } from "../replies.ts";
 import { drawFor } from "../seeded.ts";
 import type { VendorAnswer, VendorDefinition, VendorRequest, VendorRoute } from "../vendor-server.ts";
 import { announce, type WebhookTarget } from "../webhooks.ts";
@@ -58,18 +58,19 @@ const magic: Readonly<Record<string, VendorAnswer>> = {
 /** Undefined: it can be sent. */
 const refusalOf = (
   ledger: Ledger,
-  { To, From, MessagingServiceSid, Body }: Message,
+  { To, From, MessagingServiceSid, Body, StatusCallback }: Message,
 ): VendorAnswer | undefined => {
   if (To === undefined) return problem(400, 21604, "A 'To' phone number is required.");
   if (Body === undefined) return problem(400, 21602, "Message body is required.");
   if (From === undefined && MessagingServiceSid === undefined)
     return problem(400, 21603, "A 'From' phone number is required.");
+  if (StatusCallback !== undefined && !/^https?:$/.test(URL.parse(StatusCallback)?.protocol ?? ""))
+    return problem(400, 21609, "The StatusCallback URL is not a valid URL.");
   if (Body.length > 1600)
     return problem(400, 21617, "The concatenated message body exceeds the 1600 character limit.");
   if (!/^(whatsapp:)?\+[1-9]\d{6,14}$/.test(To))
     return problem(400, 21211, `The 'To' number ${To} is not a valid phone number.`);
-  if (ledger.entry("wish", To)?.state === "STOP")
-    return problem(400, 21610, "Attempt to send to unsubscribed recipient");
+  if (hasStopped(ledger, To)) return problem(400, 21610, "Attempt to send to unsubscribed recipient");
   return magic[To];
 };
 
@@ -105,46 +106,33 @@ const send = (
 
 const list = (ledger: Ledger, { query }: VendorRequest): VendorAnswer => {
   const to = query.get("To");
-  const size = Number(query.get("PageSize") ?? 50);
-  const all = ledger.entries().filter(({ kind }) => kind === "message") as Sent[];
-  const found = all.reverse().filter(({ details }) => to === null || details.to === to);
-  const next = found.length > size ? `${messagesPath}?PageSize=${size}&Page=1` : null;
-  return { status: 200, body: { messages: found.slice(0, size).map(messageOf), next_page_uri: next } };
+  const [size, page] = [Number(query.get("PageSize") ?? 50), Number(query.get("Page") ?? 0)];
+  if (!Number.isInteger(size) || size < 1 || size > 1000 || !Number.isInteger(page) || page < 0)
+    return problem(400, 20001, "PageSize is 1 to 1000, Page a number from 0.");
+  const all = (ledger.ofKind("message") as Sent[]).reverse();
+  const found = all.filter(({ details }) => to === null || details.to === to);
+  const end = (page + 1) * size;
+  const rest = new URLSearchParams({ ...(to && { To: to }), PageSize: `${size}`, Page: `${page + 1}` });
+  const next = found.length > end ? `${messagesPath}?${rest}` : null;
+  return {
+    status: 200,
+    body: { messages: found.slice(page * size, end).map(messageOf), next_page_uri: next },
+  };
 };
 
-const Reply = Type.Object(
-  {
-    reference: Type.Optional(Type.String({ minLength: 1 })),
-    channel: Type.Optional(Type.Enum(["sms", "whatsapp"])),
-    recipient: Type.Optional(Type.String({ minLength: 1 })),
-    text: Type.String({ minLength: 1, maxLength: 1600 }),
-  },
-  { additionalProperties: false },
-);
-const isReply = new Ajv().compile<Static<typeof Reply>>(Reply);
+const readReply = replyReader(["sms", "whatsapp"], 1600);
 
 /** A reader writes to our number, which STOP closes for them, and START opens. */
 const reply = (ledger: Ledger, input: unknown, nowMs: number, settings: Settings): { told: string } => {
-  if (!isReply(input)) {
-    const [first] = isReply.errors ?? [];
-    throw new TypeError(`${first?.instancePath || "/"} ${first?.message}`);
-  }
-  const [answered] =
-    input.reference === undefined ? [] : (ledger.byReference("message", input.reference) as Sent[]);
-  const prefix = input.channel === "whatsapp" ? "whatsapp:" : "";
-  const from = answered?.details.to ?? (input.recipient === undefined ? undefined : prefix + input.recipient);
-  if (from === undefined) throw new TypeError("Nobody was sent this, and no recipient is named.");
-  const word = input.text.trim().toUpperCase();
-  const optOut = word === "STOP" || word === "START" ? word : undefined;
-  const at = new Date(nowMs).toISOString();
-  if (optOut !== undefined)
-    ledger.put({
-      ...{ kind: "wish", id: from, reference: from, idempotencyKey: "", state: optOut },
-      ...{ createdAt: at, changedAt: at, details: {} },
-    });
+  const told = readReply(input);
+  const answered = answeredBy<Sent>(ledger, told);
+  const prefix = told.channel === "whatsapp" ? "whatsapp:" : "";
+  const from = knownReader(answered?.details.to ?? (told.recipient && prefix + told.recipient));
+  const optOut = wishIn(told.text);
+  if (optOut !== undefined) keepWish(ledger, from, optOut, nowMs);
   const id = sid();
   const fields = {
-    ...{ AccountSid: sandboxAccount.accountSid, ApiVersion: "2010-04-01", Body: input.text, From: from },
+    ...{ AccountSid: sandboxAccount.accountSid, ApiVersion: "2010-04-01", Body: told.text, From: from },
     ...{ To: answered?.details.from ?? sandboxAccount.from, MessageSid: id, SmsMessageSid: id, SmsSid: id },
     ...{ SmsStatus: "received", NumMedia: "0", NumSegments: "1" },
     ...(optOut !== undefined && { OptOutType: optOut }),
@@ -207,5 +195,5 @@ export const twilio: VendorDefinition = {
     };
     return { headers, body: new URLSearchParams(fields).toString() };
   },
-  counts: (ledger) => ({ sent: ledger.entries().filter(({ kind }) => kind === "message").length }),
+  counts: (ledger) => ({ sent: ledger.ofKind("message").length }),
 };

@@ -53,22 +53,32 @@ const good = "PNR,Surname,Seat\nK7QX2M,Lovelace,3A\n";
 const mixed = "PNR;Surname;E-mail\nK7QX2M;Lovelace;ada@example.com\nK7QX2N;Hopper;grace@\n";
 
 t.test("what reaches the case", async (t) => {
-  for (const at of [path, `/v1${path}`, `/v1${path.replace("urn:", "urn:stopover:")}`]) {
-    const answer = await send(fileForm(good), {}, at);
+  const book = workbookOf([
+    ["PNR", "Surname", "Seat"],
+    ["K7QX2M", "Lovelace", "3A"],
+  ]);
+  for (const [format, content, at, ifMatch] of [
+    ["csv", Buffer.from(good), path],
+    ["csv", Buffer.from(good), `/v1${path}`, '"6"'],
+    ["xlsx", book, `/v1${path.replace("urn:", "urn:stopover:")}`],
+  ] as const) {
+    const form = fileForm(content, `C:\\list.${format}`);
+    const answer = await send(form, ifMatch === undefined ? {} : { "If-Match": ifMatch }, at);
     t.equal(answer.status, 202, answer.text);
     t.equal(answer.headers.etag, '"7"');
     t.match(last(), { name, tenant: "XN", entity: `XN-${ulid}`, principal: { surface: "operator" } });
+    t.equal(last().expectedVersion, ifMatch === undefined ? undefined : 6);
     t.strictSame(last().data.passengers, [{ pnr: "K7QX2M", lastName: "Lovelace" }]);
     t.match(last().data.file, {
       sha256: /^[0-9a-f]{64}$/,
-      format: "csv",
-      bytes: good.length,
+      format,
+      bytes: content.length,
       rows: 1,
       rowsRefused: 0,
     });
     t.match(answer.json, {
       caseUrn,
-      format: "csv",
+      format,
       rows: 1,
       passengersAdded: 1,
       columnsIgnored: ["Seat"],
@@ -79,14 +89,7 @@ t.test("what reaches the case", async (t) => {
       { column: "Surname", field: "lastName" },
     ]);
   }
-  await send(fileForm(good), { "If-Match": '"6"' });
-  t.equal(last().expectedVersion, 6);
-  const book = workbookOf([
-    ["Localizador", "Apellidos"],
-    ["K7QX2M", "Núñez"],
-  ]);
-  t.match((await send(fileForm(book, "C:\\list.xlsx"))).json, { format: "xlsx", passengersAdded: 1 });
-  t.notMatch(JSON.stringify(gateway.logged), /Lovelace|Núñez|K7QX2M/);
+  t.notMatch(JSON.stringify(gateway.logged), /Lovelace|K7QX2M/);
 });
 
 t.test("wrong rows: nobody, or all others", async (t) => {
@@ -160,7 +163,6 @@ t.test("sizes", async (t) => {
     5000,
     "too many for a message",
   );
-  await refused(fileForm(rows(5001)), "validation/too-large");
 });
 
 t.test("a key names a file, whatever parts it from the rest of the form", async (t) => {

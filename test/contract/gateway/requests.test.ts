@@ -5,6 +5,7 @@ import { allRoutes } from "../../../gateway/routes/all.ts";
 import { exampleOf } from "../../../gateway/schema-example.ts";
 import type { DisruptionPushBody } from "../../../schemas/partner-api.ts";
 import type { ProblemCode } from "../../../schemas/problems.ts";
+import { fileForm } from "../../harness/forms.ts";
 import {
   type Asked,
   bearer,
@@ -231,13 +232,25 @@ t.test("what an actor refuses, and what breaks", async (t) => {
 });
 
 t.test("an actor that is not there", async (t) => {
-  const partial = await startTestGateway({}, ["audit"]);
+  const partial = await startTestGateway({}, ["audit", "staging"]);
   t.teardown(() => partial.close());
   const headers = bearer(await operatorToken(partial));
-  const answer = await partial.ask(`/v1/audit/case/urn:case:XN-${ulid}`, { headers });
-  t.equal(answer.status, 503);
-  t.equal(answer.json.failedDomain, "audit");
-  t.equal(answer.headers["retry-after"], "30");
+  const form = fileForm("%PDF-1.7\n", "contract.pdf");
+  const analyze = async (at: typeof gateway) =>
+    at.ask("/v1/contracts/analyze-pdf", {
+      method: "POST",
+      body: form.raw,
+      headers: { ...bearer(await operatorToken(at)), ...form.headers },
+    });
+  gateway.act("staging.put", () => {
+    throw Object.assign(new Error("nobody"), { name: "MongoServerSelectionError" });
+  });
+  for (const [failedDomain, answer] of [
+    ["audit", await partial.ask(`/v1/audit/case/urn:case:XN-${ulid}`, { headers })],
+    ["staging", await analyze(partial)],
+    ["documents", await analyze(gateway)],
+  ] as const)
+    t.match(answer, { status: 503, json: { failedDomain }, headers: { "retry-after": "30" } });
 });
 
 t.test("health and caching", async (t) => {

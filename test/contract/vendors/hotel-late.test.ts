@@ -1,11 +1,14 @@
 /** Bookings that hotel vendors make later than anybody waits: looked up until the vendor has surely done with them, and never made twice. */
 import t, { type Test } from "tap";
 import { systemClock } from "../../../actors/runtime/clock.ts";
+import { oddityOf } from "../../../actors/sub-case/odd-bookings.ts";
+import type { Reservation } from "../../../actors/sub-case/state.ts";
 import { Hotelbeds } from "../../../actors/vendor-adapter/adapters/hotelbeds.ts";
 import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
 import type { HotelPort } from "../../../actors/vendor-adapter/ports.ts";
+import { staysOf } from "../../../actors/vendor-adapter/reconcile.ts";
 import { airport } from "../../../schemas/airports.ts";
-import type { VendorCall } from "../../../schemas/vendor-call.ts";
+import type { OddBooking, StandingBooking, VendorCall } from "../../../schemas/vendor-call.ts";
 import { type Dialect, dialects } from "./hotel-dialects.ts";
 import { context, done, type Sandbox, startSandbox } from "./sandbox.ts";
 
@@ -83,23 +86,30 @@ const twins = async (t: Test, sandbox: Sandbox): Promise<void> => {
   const request = { reference, holdId: await held(port, reference), payment, ...guest };
   await givenUp(sandbox, "hotelbeds", (signal) => port.book(request, { ...context, signal }));
   const { bookingId } = done(await port.book(request, context));
+  const reservation = { reference, bookingId } as Reservation;
+  const vendor = "hotelbeds";
+  const oddAmong = async (standing: readonly StandingBooking[]): Promise<OddBooking[]> =>
+    standing.flatMap((one) => {
+      const oddity = oddityOf({ reservation }, one);
+      return oddity === undefined ? [] : [{ vendor, ...one, oddity }];
+    });
+  const ask = staysOf(port, vendor, { oddAmong });
+  const told = async () => done(await ask({}, { ...context, signal: new AbortController().signal })).reports;
+  t.same(await told(), [], "one alone");
+  while ((await bookings(sandbox, vendor)).length < 2);
+  const [late] = (await bookings(sandbox, vendor)).map(({ id }) => id).filter((id) => id !== bookingId);
+  const twin = { vendor, reference, bookingId: late!, oddity: "TWIN" };
+  t.match(await told(), [{ name: "sub-case.note-oddity", data: twin }]);
+  done(await port.cancel({ reference, bookingId }, context));
   t.match(
-    await port.reconcile({}, context),
-    { entries: [{ id: bookingId, oddity: undefined }] },
-    "one alone",
+    (await told()).filter(({ name }) => name === "sub-case.note-oddity"),
+    [{ data: twin }],
+    "also where the group has given its own back before anybody looked",
   );
-  while ((await bookings(sandbox, "hotelbeds")).length < 2);
-  const both = (await bookings(sandbox, "hotelbeds")).map(({ id }) => id).sort();
-  const { entries } = done(await port.reconcile({}, context));
-  const odd = entries.filter(({ oddity }) => oddity === "TWIN");
-  t.same(odd.map(({ id }) => id).sort(), both);
-  for (const entry of odd) t.match(entry, { reference, state: "BOOKED" });
-  const [late] = both.filter((id) => id !== bookingId);
   done(await port.cancel({ reference, bookingId: late! }, context));
-  const after = done(await port.reconcile({}, context));
-  t.ok(
-    after.entries.every(({ oddity }) => oddity === undefined),
-    "one alone again",
+  t.notOk(
+    (await told()).some(({ name }) => name === "sub-case.note-oddity"),
+    "none is left",
   );
 };
 

@@ -187,6 +187,8 @@ const suite = async (t: Test, sandbox: Sandbox, selling: Selling): Promise<void>
     await sandbox.control({ [name]: { failNext: [{ operation: "reconcile", kind: "timeout", times: 1 }] } });
     const signal = AbortSignal.timeout(50);
     t.match(await port.reconcile({}, { ...context, signal }), { outcome: "unavailable" });
+    // On a busy machine the call may be given up before the vendor has heard of it.
+    await sandbox.control({ [name]: { failNext: [] } });
     t.match(await port.reconcile({ cursor: "bm9uZQ" }, context), {
       outcome: "refused",
       code: "INVALID_REQUEST",
@@ -273,9 +275,11 @@ const askedAfter = async (t: Test, sandbox: Sandbox): Promise<void> => {
   t.equal(entries.length, 2, "nothing of what was never booked");
   t.same(await port.reconcile({}, context), { outcome: "done", entries: [] });
   const pages: (string | undefined)[] = [];
-  const ask = staysOf(port, async (after) => {
-    pages.push(after);
-    return after === undefined ? { references: [one], next: "XN-1" } : { references: [two] };
+  const ask = staysOf(port, "rapid", {
+    standing: async (after) => {
+      pages.push(after);
+      return after === undefined ? { references: [one], next: "XN-1" } : { references: [two] };
+    },
   });
   const signal = AbortSignal.timeout(20_000);
   t.match(await ask({ since: "2026-11-21T00:00:00Z" }, { ...context, signal }), {

@@ -3,11 +3,16 @@ import { spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import t, { type Test } from "tap";
+import { RideFleet } from "../../../actors/vendor-adapter/adapters/ridefleet.ts";
 import { StayHub } from "../../../actors/vendor-adapter/adapters/stayhub.ts";
+import { ridesOf } from "../../../actors/vendor-adapter/reconcile.ts";
 import { airport } from "../../../schemas/airports.ts";
 import { faultFor, faultKinds, quietSettings } from "../../../scripts/sandbox/faults.ts";
 import { distanceKm, hotelVendors, listingsOf } from "../../../scripts/sandbox/hotels.ts";
-import { context, type Sandbox, startSandbox } from "./sandbox.ts";
+import { VendorServer } from "../../../scripts/sandbox/vendor-server.ts";
+import { loadVendor } from "../../../scripts/sandbox/vendors/index.ts";
+import { sandboxAccount as twilioAccount } from "../../../scripts/sandbox/vendors/twilio.ts";
+import { context, done, type Sandbox, startSandbox } from "./sandbox.ts";
 
 const stay = { checkIn: "2031-03-14", checkOut: "2031-03-15" };
 
@@ -227,10 +232,83 @@ t.test("hotels around any airport", (t) => {
   t.end();
 });
 
+t.test("lists by pages, and what a client must not ask for", async (t) => {
+  const keys = { apiKey: "key", apiSecret: "secret", webhookSecret: "whsec" };
+  const asked = async (name: string, own: Record<string, string>) => {
+    const file = `${t.testdirName}/${name}.sqlite`;
+    const vendor = new VendorServer(await loadVendor(name), { file, ...keys, seed: "s", latencyMs: 0 });
+    await vendor.start();
+    t.teardown(() => vendor.stop());
+    return async (path: string, form?: Record<string, string>) => {
+      const sent = form && { method: "POST", body: new URLSearchParams(form) };
+      const headers = { ...own, "idempotency-key": JSON.stringify(form ?? "").replaceAll(" ", "") };
+      const response = await fetch(vendor.baseUrl + path, { ...sent, headers });
+      return (await response.json()) as Record<string, unknown>;
+    };
+  };
+  t.testdir();
+
+  const { accountSid } = twilioAccount;
+  const messages = `/2010-04-01/Accounts/${accountSid}/Messages.json`;
+  const basic = `Basic ${Buffer.from(`${accountSid}:key`).toString("base64")}`;
+  const twilio = await asked("twilio", { authorization: basic });
+  const one = { To: "+351912345678", From: "+15005550006" };
+  for (const Body of ["a", "b", "c"]) t.match(await twilio(messages, { ...one, Body }), { status: "queued" });
+  await twilio(messages, { ...one, Body: "d", To: "+351912345679" });
+  t.match(await twilio(messages, { ...one, Body: "e", StatusCallback: "nowhere" }), { code: 21609 });
+  const bodies: unknown[][] = [];
+  for (let next: unknown = `${messages}?To=%2B351912345678&PageSize=2`; typeof next === "string"; ) {
+    const page = await twilio(next);
+    bodies.push((page.messages as { body: string }[]).map(({ body }) => body));
+    next = page.next_page_uri;
+  }
+  t.strictSame(bodies, [["c", "b"], ["a"]], "newest first, each once, those to one recipient");
+  t.match(await twilio(`${messages}?PageSize=x`), { code: 20001 });
+
+  const stripe = await asked("stripe-issuing", { authorization: "Bearer key" });
+  for (const [limit, answer] of [
+    ["100", { object: "list", has_more: false }],
+    ["101", { error: { type: "invalid_request_error" } }],
+    ["0", { error: { type: "invalid_request_error" } }],
+  ] as const)
+    t.match(await stripe(`/v1/issuing/cards?limit=${limit}`), answer, `limit ${limit}`);
+
+  const sky = await asked("skywatch", { "x-sky-key": "key" });
+  const begun = performance.now();
+  t.match(await sky("/v1/stream?cursor=nobodys&wait=30"), { error: "bad_cursor" });
+  t.ok(performance.now() - begun < 25_000, "nobody waits for what will never come");
+});
+
+t.test("a fleet drives a ride no more, by itself", async (t) => {
+  const sandbox = await startSandbox(t, t.testdir(), ["--only", "ridefleet", "--latency", "1"]);
+  const fleet = new RideFleet({ ...sandbox.vendor("ridefleet"), timeoutMs: 20_000 });
+  const run = "XN-01KAMVW9G0RVNRVNRVNRVNRVNR";
+  const reference = `XN-01KAMVW9G0ABCDEFGHJKMNPQRS.ride.${run}.1`;
+  const place = { label: "LIS", coordinates: { latitude: 38.77, longitude: -9.13 } };
+  const ride = { direction: "AIRPORT_TO_HOTEL", vehicleType: "PRIVATE_CAR", from: place, to: place } as const;
+  const asked = { ...ride, pickupAt: "2031-03-14T20:30:00Z", passengers: 2, specialRequirements: [] };
+  const { rideId } = done(await fleet.book({ ...asked, reference }, context));
+  const told = async () =>
+    done(await ridesOf(fleet)({}, { ...context, signal: AbortSignal.timeout(20_000) })).reports;
+  t.strictSame(await told(), []);
+  const recall = async (marking: object) => {
+    const url = `${sandbox.announcement.controlUrl}/stay/ridefleet`;
+    const answer = await fetch(url, { method: "POST", body: JSON.stringify(marking) });
+    return { status: answer.status, body: (await answer.json()) as unknown };
+  };
+  const state = "CANCELLED";
+  const marked = await recall({ reference, state });
+  t.strictSame(marked, { status: 200, body: { marked: [rideId], passedOver: [] } });
+  t.match(await recall({ reference, state }), { status: 200, body: { marked: [], passedOver: [rideId] } });
+  t.match(await fleet.lookup({ reference }, context), { state, rideId });
+  t.match(await told(), [{ reference, entity: run, data: { rideId, state, at: String } }]);
+  for (const wrong of [{ reference }, { reference, state: "NO_SHOW" }, { reference: "XN-none", state }])
+    t.match(await recall(wrong), { status: 400, body: { detail: String } });
+});
+
 t.test("its command line", (t) => {
   const main = new URL("../../../scripts/sandbox/main.ts", import.meta.url).pathname;
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, [main, ...args], { encoding: "utf8", env: {} });
+  const run = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
   t.match(run("--help"), { status: 0, stdout: /usage: .*--dir DIR[\s\S]*--only/ });
   t.match(run(), { status: 1, stderr: /error: --dir is needed/ });
   t.match(run("--dir", "/x", "--only", "nobody"), { status: 1, stderr: /error: --only knows stayhub/ });

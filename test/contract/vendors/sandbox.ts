@@ -33,8 +33,6 @@ export interface Sandbox {
 export const startSandbox = async (t: Test, dir: string, args: string[] = []): Promise<Sandbox> => {
   const child = spawn(process.execPath, [main, "--dir", dir, "--latency", "5", "--with-parent", ...args], {
     stdio: ["pipe", "pipe", "inherit"],
-    // The test runner's own hooks don't belong into the vendors' processes.
-    env: {},
   });
   t.teardown(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;

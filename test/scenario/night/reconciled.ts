@@ -51,7 +51,7 @@ export const reconciledOnDemand = async (t: Test, night: Clients): Promise<void>
   const vendors = JSON.parse(told.stdout) as Reconciled[];
   t.match(
     new Set(vendors.map(({ vendor }) => vendor)),
-    new Set(["stayhub", "roomlink", "cardworks", "direct"]),
+    new Set(["stayhub", "roomlink", "cardworks", "ridefleet", "direct"]),
   );
   for (const { vendor, outcome } of vendors) t.equal(outcome, "done", vendor);
   const found = vendors.flatMap(({ differences }) => differences);

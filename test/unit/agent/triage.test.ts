@@ -255,22 +255,28 @@ t.test(
   async (t) => {
     const told = answers("x");
     const { context } = contextOf(null, async (name) => told[name] as never);
-    for (const [waitedMs, left] of [
-      [0, 2000],
-      [1500, 500],
-      [60_000, -58_000],
-      [-5000, 2000],
+    for (const [waitedMs, left, before] of [
+      [0, 2000, 0],
+      [1500, 500, 3],
+      [60_000, -58_000, 0],
+      [-5000, 2000, 0],
+      [0, 0, 4],
     ] as const) {
       const given: number[] = [];
       const plan = (_: unknown, withinMs: number) => {
         given.push(withinMs);
         return { cause: "OTHER" as const, confidence: 1, evidence: [], drafts: [] };
       };
-      const handle = triage({ context, planner: { name: "p", plan }, turns: new TriageTurns() });
+      const turns = new TriageTurns();
+      const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+      const others = Array.from({ length: before }, () => turns.unasked("XN", () => ended));
+      const handle = triage({ context, planner: { name: "p", plan }, turns });
       const issuedAt = new Date(now.getTime() - waitedMs).toISOString();
       const asked = command("triage", { reviewUrn: urn("review", reviewId) }, system, { issuedAt });
       await handle(asked, async (_, one) => ({ ok: { ...(one.data as object), at: now } }));
-      t.same(given, [left], `${waitedMs} ms`);
+      t.same(given, [left], `${waitedMs} ms, beside ${before} that may wait`);
+      end();
+      await Promise.all(others);
     }
   },
 );
@@ -296,5 +302,11 @@ t.test(
     t.same(may.slice(8), [true]);
     for (const end of ends.slice(6)) end();
     await Promise.all([...begun, later]);
+    turns.stop();
+    await t.rejects(
+      begin(),
+      { message: /Another process/ },
+      "what has not begun when the process ends is another's",
+    );
   },
 );

@@ -73,6 +73,7 @@ t.test("dedup: which offers are one hotel", async (t) => {
       { name: "Inn", address: "1 St", coordinates: north(5) },
     ],
     ["same name, other address", false, { name: "Inn", address: "1 St" }, { name: "Inn", address: "2 St" }],
+    ["same name, no address", false, { name: "Inn", address: "" }, { name: "Inn", address: "", stars: 4 }],
     ["two codes of one vendor", false, { stars: 4, vendor: "v" }, { stars: 4, vendor: "v" }],
   ];
   for (const [name, same, a, b] of rows) {

@@ -36,8 +36,11 @@ export const certain = (told: number): OpenDetected => {
   const { prediction, ...rest } = detected(told);
   return { ...rest, prediction: { ...prediction, probability: 1, state: "CONFIRMED" } };
 };
-export const openDetected = received("case.open-detected", detected());
-export const amend = (data: OpenDetected) => received("case.amend-detected", data);
+export const openedByFeed = received("case.open-detected", detected());
+export const amend = ({ crossing: _, ...data }: OpenDetected) => received("case.amend-detected", data);
+/** The flight asks for a case at another detection. */
+export const amendAnew = (told: number, crossing: number) =>
+  received("case.amend-detected", detected(told, { crossing }));
 export const withdraw = (told = 2) => {
   const { prediction, ...rest } = detected(told);
   const state = "WITHDRAWN" as const;
@@ -46,7 +49,7 @@ export const withdraw = (told = 2) => {
     prediction: { ...prediction, probability: 0, state },
   });
 };
-export const waiting = eventsOf(rules, [] as CaseEvent[], openDetected);
+export const waiting = eventsOf(rules, [] as CaseEvent[], openedByFeed);
 
 export const partner: Principal = { surface: "partner", tenant: "XN", urn: "urn:partner:XN-tower" };
 export const push = (): Received => ({ ...open([pair, pair]), principal: partner });

@@ -1,16 +1,18 @@
 // A case that the flight feed has opened, as tables: without passengers at first, the airline's own push or amendment makes it a case
 // like any other, and what the feed takes back closes only what nobody has touched.
 import t from "tap";
+import { openDetected } from "../../../actors/case/first-case.ts";
 import type { CaseEvent } from "../../../actors/case/state.ts";
 import { evening, eventsOf, givenOf, received, secondsLater, supervisor } from "../../harness/given.ts";
 import {
   amend,
+  amendAnew,
   certain,
   detected,
   diverted,
   flight,
   namingOf,
-  openDetected,
+  openedByFeed,
   partner,
   patchOf,
   push,
@@ -36,7 +38,7 @@ import {
 t.test("a case without passengers is there, told of, and waits for them", async (t) => {
   const given = givenOf(t, rules, caseId);
   given()
-    .when(openDetected)
+    .when(openedByFeed)
     .then({
       type: "case.registered",
       data: {
@@ -60,7 +62,7 @@ t.test("a case without passengers is there, told of, and waits for them", async 
     );
   t.equal(stateOf(waiting).awaiting, undefined, "nothing is under way");
   given(...waiting)
-    .when(openDetected)
+    .when(openedByFeed)
     .nothing();
   given(...waiting)
     .when(plan)
@@ -90,6 +92,60 @@ t.test("what the feed learns amends it, the newest word counting", async (t) => 
   given(...eventsOf(rules, waiting, amend(diverted(3))))
     .when(amend(certain(2)))
     .nothing();
+});
+
+t.test(
+  "at another detection it is that one's, and its flight hears in order what becomes of it",
+  async (t) => {
+    const given = givenOf(t, rules, caseId);
+    const note = (crossing: number, standing: string) => ({
+      to: "command" as const,
+      name: "flight.note-case",
+      entity: "XN-FLIGHT",
+      data: { crossing, caseId, standing },
+    });
+    const again = amendAnew(2, 2);
+    given(...waiting)
+      .when(again)
+      .leads({ detection: { crossing: 2, told: 2 } })
+      .sends({ to: "public", type: "case.amended" }, note(2, "OPENED"));
+    for (const before of [waiting, eventsOf(rules, waiting, push())]) {
+      const ours = eventsOf(rules, before, again);
+      given(...ours)
+        .when(again)
+        .nothing();
+      t.match(
+        rules.outgoing(ours.at(-1) as CaseEvent, stateOf(ours), again, caseId).at(-1),
+        note(2, "OPENED"),
+      );
+      const closed = eventsOf(rules, ours, close);
+      const closing = closed.find(({ type }) => type === "case.closed") as CaseEvent;
+      t.match(rules.outgoing(closing, stateOf(closed), close, caseId).at(-1), note(2, "ELSEWHERE"));
+    }
+    given(...eventsOf(rules, waiting, close))
+      .when(again)
+      .nothing();
+  },
+);
+
+t.test("a case that is closed in the moment of the next detection gives way to another one", async (t) => {
+  const dispatched: string[] = [];
+  const holders = [{ _id: caseId, detection: { flightId: "XN-FLIGHT" } }];
+  const collection = {
+    findOne: async (filter: object) => ("_id" in filter ? null : (holders.shift() ?? null)),
+    find: () => ({ sort: () => ({ toArray: async () => [] }) }),
+  };
+  const context = { documents: { tenant: () => ({ collection: () => collection }) } };
+  const { now: _, ...command } = received(
+    "case.open-detected",
+    { ...detected(2), crossing: 2 },
+    { entity: "XN-NEW" },
+  );
+  await openDetected(context as never)(command, async (verb, { entity }) => {
+    dispatched.push(`${verb} ${entity}`);
+    return { ok: { status: verb === "amend-detected" ? "CLOSED" : "OPEN" } };
+  });
+  t.strictSame(dispatched, [`amend-detected ${caseId}`, "open-detected XN-NEW"]);
 });
 
 t.test("the airline's push makes it a case like any other, under the name that it gives", async (t) => {

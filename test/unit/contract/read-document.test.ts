@@ -19,7 +19,7 @@ const requested = analyses.decide(
 const outcome: ReadingOutcome = { refusal: { reason: "NO_TEXT", detail: "Nothing on it" } };
 
 /** One analysis, its staged bytes, and a reader; `died` is how often a process has died of it before. */
-const stand = ({ died = 0, staged = true, fails = false } = {}) => {
+const stand = ({ died = 0, staged = true, fails = false, turn = Promise.resolve() } = {}) => {
   let state = folded<AnalysisState, AnalysisEvent>(analyses, requested) as AnalysisState;
   const told: string[] = [];
   const dispatch: Dispatch = async (verb, command) => {
@@ -49,7 +49,7 @@ const stand = ({ died = 0, staged = true, fails = false } = {}) => {
   const documents = { tenant: () => ({ collection: (name: string) => collections[name] }) };
   const read: string[] = [];
   const reader = {
-    inTurn: <Result>(work: () => Promise<Result>) => work(),
+    inTurn: <Result>(work: () => Promise<Result>) => turn.then(work),
     read: async (
       bytes: Uint8Array,
       _type: unknown,
@@ -109,8 +109,13 @@ t.test("what the reader fails at comes again with its bytes still there", async 
 });
 
 t.test("asked for twice at once it is read once; without its bytes it is lost", async (t) => {
-  const twice = stand();
-  await Promise.all([twice.run(), twice.run()]);
+  const { promise: turn, resolve: itsTurn } = Promise.withResolvers<void>();
+  const twice = stand({ turn });
+  const first = twice.run();
+  await twice.run();
+  t.strictSame(twice.read, [], "who asks again waits for nothing");
+  itsTurn();
+  await first;
   t.strictSame(twice.read, ["PDF"]);
   const lost = stand({ staged: false });
   await lost.run();

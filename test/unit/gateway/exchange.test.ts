@@ -126,14 +126,17 @@ t.test("bodies that share a room", async (t) => {
     try {
       const body = await exchange.body();
       // Kept until it is answered: whoever reads it has it.
-      if (exchange.path === "/held") await held.promise;
+      if (exchange.path.startsWith("/held")) await held[exchange.path]?.promise;
       exchange.respond({ status: 200, headers: [], body: `got ${body.length}` });
     } catch (error) {
       if (!(error instanceof Problem)) return;
       exchange.respond({ status: error.status, headers: [], body: JSON.stringify(error.record()) });
     }
   });
-  const held = Promise.withResolvers<void>();
+  const held: Record<string, PromiseWithResolvers<void>> = {
+    "/held": Promise.withResolvers(),
+    "/held-of-nobody": Promise.withResolvers(),
+  };
   const client = () => {
     const one = new Client(port);
     t.teardown(() => one.socket.destroy());
@@ -165,8 +168,15 @@ t.test("bodies that share a room", async (t) => {
   const reading = client().send(post("/held", 700)).send("z".repeat(700));
   await until(() => !isFree(301));
   await client().send(post("/", 400)).send("y".repeat(400)).says("upstream/unavailable");
-  held.resolve();
+  held["/held"]?.resolve();
   await reading.says("got 700");
+  const left = client().send(post("/held-of-nobody", 700)).send("z".repeat(700));
+  await until(() => !isFree(301));
+  left.socket.destroy();
+  await until(() => arrived.at(-1)?.address() === "");
+  t.notOk(isFree(301), "who went away, but its reader has it still");
+  held["/held-of-nobody"]?.resolve();
+  await until(() => isFree(1000));
   const large = client().send("POST /big HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
   large.send(`${(600).toString(16)}\r\n${"x".repeat(600)}\r\n`);
   await until(() => !isFree(401));

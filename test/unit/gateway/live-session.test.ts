@@ -1,168 +1,30 @@
-// One connection of the operators' live channel without its socket: who comes in, what is kept of it, what it is told when it comes
+// Connections of the operators' live channel without the streams: who comes in, what is kept of each, what it is told when it comes
 // back, and what is left of it when it is gone.
+import { once } from "node:events";
+import { BlockList } from "node:net";
 import t, { type Test } from "tap";
-import { Cases } from "../../../gateway/live/cases.ts";
-import { Fanout } from "../../../gateway/live/fanout.ts";
+import { WebSocket } from "ws";
+import { listen } from "../../../gateway/http/exchange.ts";
+import { type ChannelParts, openChannel } from "../../../gateway/live/channel.ts";
 import { admit, type HandshakeParts } from "../../../gateway/live/handshake.ts";
 import { createLockRelease } from "../../../gateway/live/lock-release.ts";
-import type { LiveLog } from "../../../gateway/live/log.ts";
+import { Newcomers } from "../../../gateway/live/newcomers.ts";
 import { type RequestParts, Requests } from "../../../gateway/live/requests.ts";
-import { type LiveEntry, Ring } from "../../../gateway/live/ring.ts";
-import { type Admitted, Session } from "../../../gateway/live/session.ts";
+import { Rounds } from "../../../gateway/live/rounds.ts";
+import { createProblemTeller } from "../../../gateway/problem-response.ts";
+import { connectRaw } from "../../../scripts/soaking/live-client.ts";
 import type { LiveSessions } from "../../../streams/live-sessions.ts";
-import type { TailEntry } from "../../../streams/tail.ts";
+import { WithdrawalHearers } from "../../../streams/revocations.ts";
+import { eventually } from "../../harness/patience.ts";
+import { caseIdOf, connect, Memory, now, presented, principal, start } from "./live-memory.ts";
 
-const now = () => new Date("2026-11-22T06:00:00.000Z");
-const caseIdOf = (n: number): string => `XN-0000000000000000000000000${n}`;
 const roomOf = (n: number) => ({ kind: "case", caseId: caseIdOf(n), airport: "JFK" }) as const;
-const start = { EVENTS: 0, INTERNAL: 0 };
-const principal = {
-  surface: "operator",
-  tenant: "XN",
-  urn: "urn:user:ana",
-  role: "AIRPORT_OPERATOR",
-} as const;
-const presented = { tenant: "XN", subjects: ["ana"], tokenId: "t", issuedAt: 0 };
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined } as never;
 
-/** A gateway's memory of the log, and what it tells. */
-class Memory {
-  readonly ring = new Ring({ keptMs: 90_000, entriesMax: 10_000 });
-  readonly log: LiveLog;
-  readonly cases: Cases;
-  readonly fanout: Fanout;
-  #hear: (entry: LiveEntry) => void = () => undefined;
-  #sequence = 0;
-  /** How often an entry's type was looked at, and its data was encoded. */
-  looked = 0;
-  encoded = 0;
-
-  constructor(query: (name: string, command: { params: Record<string, unknown> }) => unknown = () => null) {
-    const { ring } = this;
-    ring.beginAt(start);
-    this.log = {
-      ring,
-      onEntry: (hear) => {
-        this.#hear = hear;
-        return () => undefined;
-      },
-      onCountedAnew: () => () => undefined,
-      after: (caseId, position) => ring.after(caseId, position),
-      position: () => ring.position,
-      reached: async () => true,
-      live: () => true,
-      close: async () => undefined,
-    };
-    const dispatch = {
-      command: async () => ({ ok: null }),
-      query: async (name: string, command: never) => ({ ok: query(name, command) }),
-    };
-    this.cases = new Cases(dispatch as never, now);
-    this.fanout = new Fanout(this.log, this.cases, { publish: () => undefined, hasListeners: () => true });
-  }
-
-  tell(caseNo: number, type: string, more: Record<string, unknown> = {}): void {
-    const sequence = ++this.#sequence;
-    const caseUrn = `urn:case:${caseIdOf(caseNo)}`;
-    const encode = (): void => void this.encoded++;
-    const look = (): void => void this.looked++;
-    const data = {
-      caseUrn,
-      subCaseUrn: `urn:sub-case:XN-${sequence}`,
-      ...more,
-      // Only what is sent is ever made text.
-      toJSON: () => {
-        encode();
-        return { caseUrn };
-      },
-    };
-    const event = () => ({ data, case_urn: caseUrn, occurred_at: now().toISOString() }) as never;
-    const entry: TailEntry = {
-      ...{
-        stream: "INTERNAL",
-        sequence,
-        atMs: 1_000_000 + sequence * 100,
-        tenant: "XN",
-        id: "",
-        event,
-        type,
-      },
-    };
-    const added = this.ring.add(entry, caseIdOf(caseNo));
-    Object.defineProperty(added, "type", {
-      get: () => {
-        look();
-        return type;
-      },
-    });
-    this.#hear(added);
-  }
-}
-
-/** A socket that keeps what was done with it. */
-const connect = (t: Test) => {
-  const done: string[] = [];
-  const closing: (() => void)[] = [];
-  const sent: string[] = [];
-  let unsent = 0;
-  let isSlow = false;
-  const raw = {
-    send: (text: string) => {
-      sent.push(text);
-      if (isSlow) unsent = 1_000_000;
-    },
-    subscribe: () => undefined,
-    unsubscribe: () => undefined,
-    getBufferedAmount: () => unsent,
-    end: (code: number) => void done.push(`ended ${code}`),
-  };
-  const conn = {
-    readyState: "open",
-    transport: { socket: raw },
-    on: (_event: string, hear: () => void) => {
-      closing.push(hear);
-      // What waits for a client goes on when it has taken all.
-      if (isSlow)
-        queueMicrotask(() => {
-          unsent = 0;
-          hear();
-        });
-    },
-    off: () => undefined,
-  };
-  const open = (fanout: Fanout, more: Partial<Admitted> = {}): [Session, Admitted] => {
-    const identity = { principal, presented, expiresAtMs: now().getTime() + 60_000 };
-    const fresh = { joined: [], kept: undefined, offset: undefined, complete: true, resumed: false };
-    const admitted: Admitted = { id: "an-id-of-a-session", identity, ...fresh, ...more };
-    const session = new Session({ id: "one", conn } as never, admitted, {
-      fanout,
-      now,
-      hears: {
-        onWatch: (_session, caseId) => void done.push(`watches ${caseId.slice(-1)}`),
-        onUnwatch: (_session, caseId) => void done.push(`leaves ${caseId.slice(-1)}`),
-        onTopic: () => undefined,
-      },
-    });
-    t.teardown(() => session.close());
-    return [session, admitted];
-  };
-  const close = (session: Session): void => {
-    conn.readyState = "closed";
-    session.close();
-    for (const hear of closing) hear();
-  };
-  const takeNothing = (): void => {
-    unsent = 1_000_000;
-  };
-  const takeSlowly = (): void => {
-    isSlow = true;
-  };
-  return { done, sent, open, close, takeNothing, takeSlowly };
-};
+const token = `e30.${Buffer.from(JSON.stringify({ exp: 2_000_000_000 })).toString("base64url")}.x`;
 
 t.test("access that is withdrawn while a handshake lasts is no access", async (t) => {
   const { cases, fanout } = new Memory();
-  const token = `e30.${Buffer.from(JSON.stringify({ exp: 2_000_000_000 })).toString("base64url")}.x`;
   let withdrawn = false;
   const parts = {
     verify: async () => ({ principal, presented }),
@@ -368,3 +230,121 @@ t.test("locks are given back as soon as they can be, while they last and nobody 
   t.ok(untilMs >= leaseMs && untilMs < leaseMs + 5000, "then they have lapsed");
   t.strictSame(await tries(1000, 10_000), [4, 10_000], "back at work");
 });
+
+/** A channel that is listened to. @param withdrawn whether the token is, at the nth look */
+const channelOf = async (t: Test, withdrawn: (look: number) => boolean, more: Partial<ChannelParts> = {}) => {
+  const { log: live, dispatch } = new Memory();
+  let looks = 0;
+  const nothing = async () => undefined;
+  const channel = await openChannel({
+    verify: async () => ({ principal, presented }),
+    tenants: { byCode: () => ({}) },
+    revocations: {
+      withdrawalOf: () => (withdrawn(++looks) ? "revoked" : undefined),
+      onWithdrawal: () => () => undefined,
+    },
+    watchGateways: async () => ({
+      ...{ beat: nothing, tellPresent: nothing, tellAbsent: nothing, forget: nothing },
+      ...{ live: () => true, close: () => undefined },
+    }),
+    tellProblem: createProblemTeller("https://problems.example"),
+    ...{ dispatch, live, sessions: { read: nothing }, origins: new Set<string>(), proxies: undefined },
+    ...{ beatMs: 60_000, leaseMs: 60_000, now, log: silent, ...more },
+  } as unknown as ChannelParts);
+  const server = await listen("127.0.0.1", 0, () => undefined, { attach: channel.attach, closeGraceMs: 0 });
+  t.teardown(async () => {
+    await channel.close();
+    await server.close();
+  });
+  return `http://127.0.0.1:${server.port}`;
+};
+
+t.test("access that is withdrawn between the handshake and the connection ends it", async (t) => {
+  const baseUrl = await channelOf(t, (look) => look === 3);
+  const client = await connectRaw({ baseUrl, token });
+  t.match(await client.until("session:ended"), { reason: "access-withdrawn" });
+  t.equal(await client.closed, 4401);
+});
+
+t.test("connections that do not say who they are shut nobody else out", async (t) => {
+  const proxies = new BlockList();
+  proxies.addAddress("127.0.0.1");
+  const baseUrl = await channelOf(t, () => false, { proxies, newcomers: new Newcomers(1) });
+  const at = (address: string) => ({ headers: { "X-Forwarded-For": address } });
+  const enter = (address: string) => connectRaw({ baseUrl, token, ...at(address) });
+  const known = await enter("203.0.113.1");
+  const mute = new WebSocket(`${baseUrl}/ws/cases?EIO=4&transport=websocket`, at("203.0.113.1"));
+  await once(mute, "message");
+  await t.rejects(enter("203.0.113.1"), { message: /403/ });
+  const other = await enter("203.0.113.2");
+  mute.terminate();
+  await eventually("its place is free", () => enter("203.0.113.1").then(({ drop }) => drop(), String));
+  for (const client of [known, other]) client.drop();
+
+  const newcomers = new Newcomers(2);
+  const on = (line: number, device: number) => `2001:0db8:0000:${line}000:0000:0000:0000:000${device}`;
+  const [one, two] = [1, 2].map((device) => newcomers.enter(on(1, device)));
+  const rows: [string, () => unknown, string, boolean][] = [
+    ["of one line", () => undefined, on(1, 3), false],
+    ["of another", () => undefined, on(2, 1), true],
+    ["once one is known", () => one?.(), on(1, 3), true],
+    ["which counts once", () => [one?.(), newcomers.enter(on(1, 4))], on(1, 3), false],
+    ["once another is gone", () => two?.(), on(1, 3), true],
+  ];
+  for (const [what, act, address, admitted] of rows) {
+    act();
+    t.equal(newcomers.admits(address), admitted, what);
+  }
+});
+
+t.test("in a round everyone has a turn, few at a time", (t) => {
+  for (const [count, steps, most] of [
+    [0, 3, 0],
+    [1, 3, 1],
+    [7, 3, 3],
+    [1000, 150, 7],
+  ] as const) {
+    const rounds = new Rounds<number>(steps);
+    const all = new Set(Array.from({ length: count }, (_, i) => i));
+    const late = count;
+    for (const expected of [count, count + 1]) {
+      const parts = Array.from({ length: steps }, (_, step) => {
+        const part = rounds.next(() => all);
+        if (step === 0) all.add(late);
+        return part;
+      });
+      t.strictSame(
+        parts.flat(),
+        Array.from({ length: expected }, (_, i) => i),
+        `${count} in ${steps} parts, and who comes meanwhile in the next round`,
+      );
+      t.ok(Math.max(...parts.map(({ length }) => length)) <= most + 1);
+    }
+  }
+  t.end();
+});
+
+t.test(
+  "withdrawals that are learnt together are told once, to each whatever another makes of it",
+  async (t) => {
+    const told: string[] = [];
+    const hearers = new WithdrawalHearers(silent);
+    hearers.add(() => {
+      told.push("one");
+      throw new Error("broken");
+    });
+    const stop = hearers.add(() => void told.push("two"));
+    for (let i = 0; i < 100; i++) hearers.tell();
+    t.strictSame(told, []);
+    await new Promise(setImmediate);
+    t.strictSame(told, ["one", "two"]);
+    stop();
+    hearers.tell();
+    await new Promise(setImmediate);
+    t.strictSame(told, ["one", "two", "one"], "and once more for what comes later");
+    hearers.tell();
+    hearers.close();
+    await new Promise(setImmediate);
+    t.equal(told.length, 3);
+  },
+);

@@ -80,6 +80,7 @@ t.test("headers", async (t) => {
     ["Buchungs-Nr.", undefined],
     ["Buchungscode (6-stellig)", "pnr"],
     ["Apellidos", "lastName"],
+    ["Apellido 1", "lastName"],
     ["Apelido", "lastName"],
     ["Nom de famille", "lastName"],
     ["Familienname [Pflicht]", "lastName"],
@@ -158,11 +159,11 @@ t.test("cells", async (t) => {
     ["Type", "dog", /is no type/],
     ["First name", "Jean-Luc d’Arc", { firstName: "Jean-Luc d’Arc" }],
     ["First name", "  Ada \t Augusta ", { firstName: "Ada Augusta" }],
+    ["First name", "Nun\u0303ez", { firstName: "Nu\u00f1ez" }],
     ["First name", "محمد", { firstName: "محمد" }],
     ["First name", "=HYPERLINK(1)", /is no name/],
     ["First name", "+1", /is no name/],
     ["First name", "A".repeat(101), /longer than 100/],
-    ["First name", "Ada\u0007", undefined],
     ["Phone", "+12025550143", { contact: { phone: "+12025550143" } }],
     ["Phone", "'+49 (0)30 901820", { contact: { phone: "+4930901820" } }],
     ["Phone", "00351 21 123 4567", { contact: { phone: "+351211234567" } }],
@@ -184,6 +185,8 @@ t.test("cells", async (t) => {
     ["SSR", "silla de ruedas; WCHR, VGML", { specialRequirements: ["WHEELCHAIR", "WCHR", "VGML"] }],
     ["SSR", "none", { specialRequirements: undefined }],
     ["SSR", "A".repeat(41), /more than 40/],
+    ["SSR", "A,".repeat(41), /more than 40 needs/],
+    ["SSR", Array.from({ length: 21 }, (_, i) => `N${i}`).join(), /more than 20 needs/],
     ["DOB", "1990-12-31", { passengerType: "ADULT" }],
     ["DOB", "19901231", { passengerType: "ADULT" }],
     ["DOB", "31.12.2018", { passengerType: "CHILD" }],
@@ -193,12 +196,14 @@ t.test("cells", async (t) => {
     ["DOB", "3 août 2025", { passengerType: "INFANT" }],
     ["DOB", "14 de marzo de 1980", { passengerType: "ADULT" }],
     ["DOB", "12NOV1990", { passengerType: "ADULT" }],
+    ["DOB", "Dec. 31st, 2018", { passengerType: "CHILD" }],
+    ["DOB", "February 30, 1990", /is no day/],
     ["DOB", "03/04/1990", /could be two/],
     ["DOB", "31.02.1990", /is no day/],
     ["DOB", "01/02/90", /is no day/],
-    ["DOB", "2027-01-01", /nobody|anybody/],
+    ["DOB", "2027-01-01", /anybody/],
+    ["DOB", "1850-01-01", /anybody/],
   ] as const) {
-    if (expected === undefined) continue;
     const { passenger, fault } = await firstOf(header, cell);
     if (expected instanceof RegExp) t.match(fault, expected, `${header}: ${cell}`);
     else t.match(passenger, expected, `${header}: ${cell} (${fault})`);

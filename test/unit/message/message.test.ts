@@ -198,6 +198,13 @@ t.test("what carriers tell later", async (t) => {
   given(early)
     .when(...told(1, "bounced", 5))
     .sends(event("dispatched", "SMS"), answered("done"), event("bounced", "SMS"), calls(2));
+  for (const wish of ["opted-out", "opted-in"] as const)
+    given(early)
+      .when(...told(1, wish, 5))
+      // Whether they have had this one, it does not say.
+      .then({ type: "attempt.noted" });
+  const atOnce = story(ordered(), answer(1, "done"), told(1, "delivered", 5), told(1, "bounced", 5));
+  t.same(tried(atOnce), ["SMS BOUNCED", "WHATSAPP QUEUED"], "both at the same time");
   const all = story(
     ordered(),
     answer(1, "done"),
@@ -242,6 +249,7 @@ t.test("a carrier's clock that is ahead of ours: its order counts, our time is s
   ] as const)
     t.match(shown(first, last), { status: "BOUNCED" });
   t.match(shown(heard("delivered", 130, 10)), { status: "DELIVERED", at: second(10) });
+  t.match(shown(heard("bounced", 130, 10)), { status: "BOUNCED", at: second(10) });
   t.match(shown(heard("replied", 130, 10)), { status: "DELIVERED", at: second(10), repliedAt: second(10) });
   t.match(shown(heard("replied", 130, 10), heard("replied", 135, 200)), { repliedAt: second(135) });
   const { attempts: far } = stateOf(story(ordered(), answer(1, "done"), heard("delivered", 9_999, 10)));

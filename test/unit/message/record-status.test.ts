@@ -1,11 +1,12 @@
 // Which message a carrier's word is about: by our reference, by the carrier's own id, or, of a reader's own word alone, by the number.
+import { isDeepStrictEqual } from "node:util";
 import t from "tap";
 import { recordStatus, spokenOf } from "../../../actors/message/record-status.ts";
 import type { Attempt, MessageState } from "../../../actors/message/state.ts";
 import type { ActorContext } from "../../../actors/runtime/host.ts";
 import { seal } from "../../../actors/runtime/seal.ts";
 import type { Command } from "../../../schemas/command.ts";
-import { messageStates } from "../../../schemas/message.ts";
+import { messageStates, readersWords } from "../../../schemas/message.ts";
 import type { Problem } from "../../../schemas/problems.ts";
 import { evening, received, secondsLater } from "../../harness/given.ts";
 import { answer, attempt, messageId, ordered, reference, sealKey, stateOf, story } from "./written.ts";
@@ -21,6 +22,7 @@ t.test("a reader's word is about what they had been sent when they said it", asy
   const { mark } = attempt("SMS");
   const [a, b] = [sentAt("A", 0), sentAt("B", 3600)];
   const twilios = sentAt("C", 7200, { vendor: "twilio" });
+  const drill: MessageState = { ...sentAt("D", 7200), kind: "DRILL" };
   const word = { mark, channel: "SMS", vendor: "sendwell", state: "replied", at: at(4000) } as const;
   const rows: [string, MessageState[], Partial<Parameters<typeof spokenOf>[1]>, string | undefined][] = [
     ["the newest", [b, a], {}, "B"],
@@ -32,6 +34,8 @@ t.test("a reader's word is about what they had been sent when they said it", asy
     ["a reply to who carries it", [twilios, b, a], { at: at(9000) }, "B"],
     ["none of this vendor's", [twilios], { at: at(9000) }, undefined],
     ["a wish holds for all carriers", [twilios, b], { at: at(9000), state: "opted-out" }, "C"],
+    ["nobody has had a drill's", [drill, b], { at: at(9000) }, "B"],
+    ["of which nobody wants anything, either", [drill], { at: at(9000), state: "opted-out" }, undefined],
     ["another channel", [b], { channel: "WHATSAPP" }, undefined],
     ["another number", [b], { mark: "x" }, undefined],
     ["one that was never sent", [stateOf(story(ordered()))], {}, undefined],
@@ -39,6 +43,10 @@ t.test("a reader's word is about what they had been sent when they said it", asy
   for (const [name, messages, more, expected] of rows)
     t.equal(spokenOf(messages, { ...word, ...more })?.message.messageId, expected, name);
 });
+
+const commandId = "XN-TOLD";
+/** Asks for whoever has heard this before. */
+const isAboutRepeats = (filter: object): boolean => "handled.id" in filter;
 
 /** What is dispatched, or refused with, where these are the messages. */
 const recorded = async (data: object, found: (filter: object) => MessageState[]) => {
@@ -58,7 +66,7 @@ const recorded = async (data: object, found: (filter: object) => MessageState[])
     ...{ config: { sealKey }, clock: { now: () => evening } },
     documents: { tenant: () => ({ collection: () => collection }) },
   } as unknown as ActorContext;
-  const command = received("message.record-status", data);
+  const command = received("message.record-status", data, { id: commandId });
   const dispatch = async (verb: string, sent: Command) => {
     dispatched.push({ verb, command: sent });
     return { ok: null };
@@ -72,26 +80,48 @@ const recorded = async (data: object, found: (filter: object) => MessageState[])
 
 t.test("a message's fate is never told by a number", async (t) => {
   const sealedRecipient = seal(sealKey, "+12025550143");
-  const ours = stateOf(story(ordered(), answer(1, "done")));
+  const mine = stateOf(story(ordered(), answer(1, "done")));
+  const ours = (filter: object) => (isAboutRepeats(filter) ? [] : [mine]);
   const word = { vendor: "sendwell", channel: "SMS", sealedRecipient, at: at(60) };
   for (const state of messageStates) {
-    const { code, dispatched } = await recorded({ ...word, state }, () => [ours]);
+    const { code, dispatched } = await recorded({ ...word, state }, ours);
     const isFate = state === "delivered" || state === "bounced";
     t.equal(code, isFate ? "validation/body" : "done", state);
     const data = { vendor: "sendwell", reference: `${reference}.1`, state };
     t.match(dispatched, isFate ? [] : [{ verb: "note-status", command: { entity: messageId, data } }]);
   }
-  t.match(await recorded({ ...word, vendor: undefined, state: "replied" }, () => [ours]), {
+  t.match(await recorded({ ...word, vendor: undefined, state: "replied" }, ours), {
     code: "validation/body",
   });
   t.match(
-    await recorded({ ...word, vendor: "twilio", state: "replied" }, () => [ours]),
+    await recorded({ ...word, vendor: "twilio", state: "replied" }, ours),
     { code: "not-found/resource", dispatched: [] },
     "another vendor's reader has not answered this",
+  );
+  t.match(
+    (await recorded({ ...word, vendor: "twilio", state: "opted-out" }, ours)).dispatched,
+    [{ verb: "note-status", command: { data: { vendor: "sendwell" } } }],
+    "but what they want holds for it, too",
   );
   const gone = await recorded({ ...word, state: "opted-in", at: at(9_999) }, () => []);
   const data = { channel: "SMS", at: at(300), toldId: gone.command.id };
   t.match(gone.dispatched, [{ verb: "opt-in", command: { data } }], "counts without any message");
+});
+
+t.test("a reader's word that is told again is about no message that came since", async (t) => {
+  const first = stateOf(story(ordered(), answer(1, "done")));
+  const since = sentAt("XN-01KAMVW9G0MESSAGEMESSAGE01", 7200);
+  const { mark } = attempt("SMS");
+  const word = { vendor: "sendwell", channel: "SMS", sealedRecipient: seal(sealKey, "+12025550143") };
+  // Twilio signs no time: a replay is dated when it is heard.
+  for (const state of readersWords) {
+    const again = await recorded({ ...word, state, at: at(9000) }, (filter) =>
+      isAboutRepeats(filter)
+        ? [first].filter(() => isDeepStrictEqual(filter, { "attempts.mark": mark, "handled.id": commandId }))
+        : [since, first],
+    );
+    t.strictSame([again.code, again.dispatched], ["done", []], state);
+  }
 });
 
 t.test("by the carrier's own id", async (t) => {

@@ -20,8 +20,12 @@ const question = {
   tokensMax: 50,
   withinMs: 2000,
 };
-const ask = async (server: ModelServer, more: Partial<typeof question> = {}) =>
-  (openModel(server) as NonNullable<ReturnType<typeof openModel>>).ask({ ...question, ...more });
+const ask = async (server: ModelServer, more: Partial<typeof question> = {}) => {
+  const model = openModel(server);
+  // A busy machine takes seconds to load its package.
+  await model?.prepare();
+  return model?.ask({ ...question, ...more });
+};
 const nowhere: ModelServer = { url: "http://127.0.0.1:1/v1", name: "reader-1", key: undefined };
 
 t.test("a model is asked as its server expects it", async (t) => {
@@ -41,6 +45,10 @@ t.test("a model is asked as its server expects it", async (t) => {
       },
     },
   ]);
+  const own = ["accept", "authorization", "content-type", "user-agent"];
+  const ofTransport = /^(host|connection|content-length|accept-language|accept-encoding|sec-fetch-mode)$/;
+  const sent = Object.keys(asked[0]?.headers ?? {}).filter((name) => !ofTransport.test(name));
+  t.same(sent.sort(), own, "nothing of this machine or its environment goes along");
   await ask({ ...server, key: undefined });
   t.equal(asked[1]?.headers.authorization, undefined, "without a key none is sent");
   t.equal(openModel(undefined), undefined);
@@ -157,6 +165,20 @@ t.test(
     const { name: _, ...body } = draft.body;
     t.strictSame(body, { context: { airport: "JFK" }, tiers: ["ECONOMY"], constraints: { minStars: 3 } });
     t.match(draft.unclear, [{ text: quote }]);
+    const elsewhere = "somewhere by the water, ask Angeles";
+    const reads = async (...fields: object[]) => {
+      const { server } = await openModelServer(t, saying({ fields }));
+      return (await synthesize({ description: `Economy, 3 stars; ${elsewhere}` }, server)).draft.body;
+    };
+    const airport = { pointer: "/context/airport", value: "LAX" };
+    const { name: _n, ...unchanged } = await reads(
+      { ...airport, quote: "by the water" },
+      { pointer: "/constraints/maxDistanceKm", value: 3, quote: "3 stars; somewhere" },
+      { pointer: "__proto__", value: "x", quote: "somewhere" },
+      { pointer: "constructor", value: "x", quote: "somewhere" },
+    );
+    t.strictSame(unchanged, { context: {}, tiers: ["ECONOMY"], constraints: { minStars: 3 } });
+    t.same((await reads({ ...airport, quote: "ask Angeles" })).context, { airport: "LAX" });
     const idle = await openModelServer(t, saying({ fields }));
     await synthesize({ description: "Economy at JFK, 3 stars" }, idle.server);
     t.equal(idle.asked.length, 0);
@@ -204,6 +226,8 @@ t.test("the model's settings", async (t) => {
     [[{}, "k"], /MODEL_URL: is missing/],
     [[{ MODEL_URL: "https://me:secret@models.example", MODEL_NAME: "r" }, undefined], /MODEL_KEY_FILE/],
     [[{ MODEL_URL: "http://models.example/v1", MODEL_NAME: "r" }, "k"], /https only/],
+    [[{ MODEL_URL: url, MODEL_NAME: "r" }, ""], /MODEL_KEY_FILE: must hold/],
+    [[{ MODEL_URL: url, MODEL_NAME: "r" }, "two\nlines"], /MODEL_KEY_FILE: must hold/],
   ];
   for (const [given, says] of wrong) t.throws(() => modelServerOf(...given), says);
 });

@@ -131,6 +131,39 @@ t.test("a chain has the id by which hotels are known; another one is asked about
   t.match(unknown?.unclear, [{ pointer: "/constraints/excludedChains", question: /HOTEL_ETOILE/ }]);
 });
 
+t.test("who is denied by name is a chain, though a place's name begins so", async (t) => {
+  const table: [string, string[] | undefined, string | undefined][] = [
+    ["Economy at JFK, no Hilton", ["HILTON"], "JFK"],
+    ["Economy, no Hilton at JFK, 3 stars", ["HILTON"], "JFK"],
+    ["Economy at JFK, never the Hilton", ["HILTON"], "JFK"],
+    ["Economy at JFK, neither Hilton nor Aurel", ["HILTON", "AUREL"], "JFK"],
+    ["Economy at JFK, no Aurel, Hilton or Night Stop Inn", ["AUREL", "HILTON", "NIGHT_STOP_INN"], "JFK"],
+    ["Economy at JFK, no Hilton Business class", ["HILTON"], "JFK"],
+    ["Economy at JFK, avoid Fairfield", ["FAIRFIELD"], "JFK"],
+    ["Turista en JFK, nunca Hilton ni Aurel", ["HILTON", "AUREL"], "JFK"],
+    ["Económica em JFK, sem Hilton", ["HILTON"], "JFK"],
+    ["Econômica no Galeão hotéis de 3 estrelas", undefined, "GIG"],
+    ["Econômica em JFK, jantar no Bistrô", undefined, "JFK"],
+    ["Economy at Hilton Head", undefined, "SAV"],
+    ["Economy at JFK, no chains except Hilton", undefined, "JFK"],
+    ["Economy at JFK, no chain hotels", undefined, "JFK"],
+    ["Economy at JFK, avoid 24 hour waits", undefined, "JFK"],
+    ["ECONOMY AT JFK, NO WAITING", undefined, "JFK"],
+  ];
+  for (const [says, chains, airport] of table) {
+    const draft = drafted(says, { chains: ["HILTON", "AUREL", "NIGHT_STOP_INN", "FAIRFIELD"] });
+    t.same(draft?.body.constraints?.excludedChains, chains, says);
+    t.equal(draft?.body.context.airport, airport, says);
+    if (chains !== undefined) t.strictSame(openOf(draft), [], says);
+  }
+  const many = Array.from({ length: 70 }, (_, i) => `no Inn${i}`).join("; ");
+  t.equal(
+    drafted(`Economy at JFK. ${many}`)?.body.constraints?.excludedChains?.length,
+    60,
+    "no end of names",
+  );
+});
+
 t.test("where a policy is not to be is not where it is", async (t) => {
   const table: [string, string][] = [
     ["Economy, 3 stars, never at JFK", "never at JFK"],
@@ -140,6 +173,7 @@ t.test("where a policy is not to be is not where it is", async (t) => {
     ["Economy, 3 stars. Do not use it at JFK", "Do not use it at JFK"],
     ["Economy, 3 stars, anywhere except at JFK", "anywhere except at JFK"],
     ["Economy, 3 stars, avoid JFK", "avoid JFK"],
+    ["Economy, 3 stars, no Heathrow", "no Heathrow"],
     ["Turista, 3 estrellas, fuera de JFK", "fuera de JFK"],
     ["Turista, 3 estrellas, todos menos JFK", "todos menos JFK"],
     ["Turista, 3 estrellas, en todos los aeropuertos menos JFK", "en todos los aeropuertos menos JFK"],
@@ -153,6 +187,8 @@ t.test("where a policy is not to be is not where it is", async (t) => {
     t.same(draft?.body.constraints, { minStars: 3 }, says);
     t.strictSame(openOf(draft), [[text, "/context/airport"]], says);
   }
+  for (const says of ["avoid Heathrow", "excluding London", "without Hilton Head", "sin Nueva York"])
+    t.strictSame(openOf(drafted(`Economy, 3 stars, ${says}`)), [[says, ""]], says);
   const beside = drafted("Economy at JFK, 3 stars, never at LAX");
   t.same(beside?.body.context, { airport: "JFK" }, "another one stands");
   t.same(drafted("At JFK never use motels, economy, 3 stars")?.body.context, { airport: "JFK" });
@@ -186,6 +222,40 @@ t.test("a figure of before, or a change of one, is no limit", async (t) => {
   t.equal(drafted("Economy at JFK, double room, up to 80 USD")?.body.constraints?.maxNightlyRate, 80);
 });
 
+t.test("who is ruled out is none of those that the draft is for", async (t) => {
+  const table: [string, string, string[]?][] = [
+    ["All passengers except business and first", "ECONOMY PREMIUM_ECONOMY"],
+    ["Everyone except crew, business and first", "ECONOMY PREMIUM_ECONOMY"],
+    ["Everyone except crew or business", "ECONOMY PREMIUM_ECONOMY FIRST"],
+    ["Everyone but crew", "ECONOMY PREMIUM_ECONOMY BUSINESS FIRST"],
+    ["All but business", "ECONOMY PREMIUM_ECONOMY FIRST"],
+    ["Anyone without crew", "ECONOMY PREMIUM_ECONOMY BUSINESS FIRST"],
+    ["Economy, no business or first", "ECONOMY"],
+    ["Economy, no crew, business", "ECONOMY BUSINESS"],
+    ["Economy but also business", "ECONOMY BUSINESS"],
+    ["Economy but business", "ECONOMY BUSINESS"],
+    ["Economy, neither business nor first", "ECONOMY"],
+    ["Todos los pasajeros excepto ejecutiva y primera", "ECONOMY PREMIUM_ECONOMY"],
+    ["Todos los pasajeros salvo los de primera", "ECONOMY PREMIUM_ECONOMY BUSINESS"],
+    ["Todos os passageiros exceto executiva e primeira", "ECONOMY PREMIUM_ECONOMY"],
+    ["Passageiros no business do JFK, três estrelas", "BUSINESS"],
+    ["Qualquer classe fora a econômica", "PREMIUM_ECONOMY BUSINESS FIRST"],
+    ["Never business", "BUSINESS", ["Never business"]],
+    ["Economy and business, taxi for business, not economy", "ECONOMY BUSINESS", ["", "not economy"]],
+    ["Never business at JFK", "BUSINESS", ["Never business at JFK"]],
+  ];
+  for (const [says, tiers, open = []] of table) {
+    const draft = drafted(`${says}. ${says.includes("JFK") ? "" : "JFK, "}3 stars`);
+    t.equal(draft?.body.tiers.join(" "), tiers, says);
+    t.equal(draft?.body.context.airport, "JFK", says);
+    t.strictSame(
+      draft?.unclear.map(({ text }) => text),
+      open,
+      says,
+    );
+  }
+});
+
 t.test("economía is a cabin", async (t) => {
   for (const says of ["Economía en JFK, 3 estrellas", "Classe economia em JFK, 3 estrelas"])
     t.strictSame(drafted(says)?.body.tiers, ["ECONOMY"], says);
@@ -207,6 +277,11 @@ t.test("a model adds nothing to what the rules have read", async (t) => {
     const draft = draftOf(prompt, readings, [reading, asks(span, "Is it?", pointerOf(reading))], elsewhere);
     t.equal(JSON.stringify(draft) !== JSON.stringify(alone), counts, JSON.stringify(reading));
   }
+});
+
+t.test("a fraction is no figure of its own", async (t) => {
+  const draft = drafted("Economy at JFK, 3/4 stars");
+  t.strictSame([draft?.body.constraints, openOf(draft)], [undefined, [["3/4", ""]]]);
 });
 
 t.test("what no policy may hold is asked about, with all that is said of it", async (t) => {
@@ -289,11 +364,15 @@ t.test("no text of the length that is taken keeps the process for long", async (
     "in New York ",
     "exclude chain A, B and C, ",
     "no ",
+    "no Xa",
+    "For sem ",
+    "XN ",
     "*",
   ];
   for (const part of repeated) {
-    const begun = performance.now();
+    const { user } = process.cpuUsage();
     drafted(part.repeat(2000).slice(0, 2000));
-    t.ok(performance.now() - begun < 5000, `${part}: within seconds, however busy the machine`);
+    const tookMs = (process.cpuUsage().user - user) / 1000;
+    t.ok(tookMs < 600, `${part}: ${tookMs} ms`);
   }
 });

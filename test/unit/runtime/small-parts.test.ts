@@ -6,6 +6,7 @@ import { faultsOf, type KillPoint } from "../../../actors/runtime/faults.ts";
 import { decodeCursor, encodeCursor, limitOf, pageOf, slicePage } from "../../../actors/runtime/page.ts";
 import { KeyedQueue } from "../../../actors/runtime/serial.ts";
 import { retryDelayMs } from "../../../actors/runtime/vendor-call.ts";
+import { pauseMs } from "../../../actors/vendor-adapter/flight-feed.ts";
 import { backoffMs } from "../../../streams/consume.ts";
 
 const at = new Date("2026-03-01T20:00:00Z");
@@ -164,4 +165,19 @@ t.test("a vendor's call is asked again later and later, and each at a time of it
     t.ok(new Set(delays).size > 90, "not together");
   }
   t.not(retryDelayMs("XN-1.room.1.1", 9), retryDelayMs("XN-1.room.1.1", 10), "drawn anew for each try");
+});
+
+t.test("a feed waits as long as its vendor asks for, within reason, and no two alike", async (t) => {
+  const feeds = Array.from({ length: 100 }, (_, i) => `A${i}.skywatch`);
+  for (const [what, failures, retryAfterMs, plainMs] of [
+    ["asked for nothing", 3, undefined, 2000],
+    ["for less than it waits anyway", 8, 2000, 60_000],
+    ["for more", 1, 30_000, 30_000],
+    ["for a year", 1, 366 * 86_400_000, 300_000],
+  ] as const) {
+    const page = { outcome: "unavailable", detail: "busy", ...(retryAfterMs && { retryAfterMs }) } as const;
+    const waits = feeds.map((feed) => pauseMs(feed, failures, page));
+    t.ok(Math.min(...waits) >= plainMs && Math.max(...waits) <= plainMs * 1.2, what);
+    t.ok(new Set(waits).size > 50, `${what}: spread`);
+  }
 });

@@ -1,5 +1,7 @@
 // What a soak goes by, without an instance: when nothing is under way any more, who could never decide, how badly vendors behave, and
 // what is wrong with their books.
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
 import t from "tap";
 import { Deciding } from "../../../scripts/soaking/deciding.ts";
 import type { Decision } from "../../../scripts/soaking/decisions.ts";
@@ -154,7 +156,7 @@ const heard = { uses: [{ kind: "AUTHORIZATION", amountMinor: 800 }] };
 
 t.test("books and groups: what is wrong with them", async (t) => {
   const none = { reservation: undefined, card: undefined, status: "FAILED" };
-  const table: [string, Housed[], Sold[], (string | RegExp)[]][] = [
+  const table: [string, Housed[], Sold[], (string | RegExp)[], string[]?][] = [
     ["as it should be", [housed()], [room, works], []],
     ["a booking that was cancelled", [housed(none)], [{ ...room, ...cancelled }], []],
     ["without a room in our books", [housed(none)], [room], [/B-1 .*has no room/]],
@@ -186,6 +188,13 @@ t.test("books and groups: what is wrong with them", async (t) => {
     ["on a person's desk", [housed({ ...none, status: "COMPENSATION_FAILED" })], [room, works], []],
     ["a stranger's", [], [room, { ...works, ...cancelled }], [/B-1 .*nobody has it/]],
     [
+      "of a reference that is none",
+      [housed()],
+      [room, works, sold("card", "c2", { reference: "" })],
+      [/c2 .*nobody/],
+    ],
+    ["another night's", [], [room, works], [], [id]],
+    [
       "a card that was used",
       [housed({ card: { ...housed().card, ...heard } })],
       [room, works, use("authorization", 800)],
@@ -198,9 +207,15 @@ t.test("books and groups: what is wrong with them", async (t) => {
       [/AUTHORIZATION 800,SETTLEMENT 700; we have heard of AUTHORIZATION 800$/],
     ],
   ];
-  for (const [name, groups, books, expected] of table) {
-    const faults = bookFaults(groups, books, { ECONOMY: 32_000 }).map(({ detail }) => detail);
+  for (const [name, groups, books, expected, others] of table) {
+    const faults = bookFaults(groups, books, { ECONOMY: 32_000 }, others).map(({ detail }) => detail);
     t.match(faults, expected, name);
     t.equal(faults.length, expected.length, `${name}: ${faults.join("; ")}`);
   }
+});
+
+t.test("what is not understood is not a fault found", async (t) => {
+  const soak = resolve(import.meta.dirname, "../../../scripts/soak.ts");
+  const { status, stderr } = spawnSync(process.execPath, [soak, "nothing"], { encoding: "utf8" });
+  t.match({ status, stderr }, { status: 2, stderr: /there is no scenario 'nothing'/ });
 });

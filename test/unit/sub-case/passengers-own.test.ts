@@ -56,31 +56,25 @@ const used = (...uses: CardTransaction[]) => eventsOf(rules, ready, ...uses.map(
 
 t.test("what a card comes to", async (t) => {
   const partial = { isPartial: true } as const;
+  const ofNone = { eventId: "T2", authorizationId: "T2" };
+  const hold = () => use("AUTHORIZATION", 1200);
+  const [less, refund] = [() => use("SETTLEMENT", 900), () => use("REVERSAL", 300)];
   const rows: [string, CardTransaction[], [balance: number, held: number, available: number]][] = [
     ["nothing", [], [5000, 0, 5000]],
-    ["held", [use("AUTHORIZATION", 1200)], [5000, 1200, 3800]],
-    ["settled for what was held", [use("AUTHORIZATION", 1200), use("SETTLEMENT", 1200)], [3800, 0, 3800]],
-    ["settled for less", [use("AUTHORIZATION", 1200), use("SETTLEMENT", 900)], [4100, 0, 4100]],
-    ["settled for more", [use("AUTHORIZATION", 1200), use("SETTLEMENT", 1500)], [3500, 0, 3500]],
-    ["a part of it", [use("AUTHORIZATION", 1200), use("SETTLEMENT", 500, partial)], [4500, 700, 3800]],
-    [
-      "in two parts",
-      [use("AUTHORIZATION", 1200), use("SETTLEMENT", 500, partial), use("SETTLEMENT", 600)],
-      [3900, 0, 3900],
-    ],
-    ["given up", [use("AUTHORIZATION", 1200), use("REVERSAL", 1200)], [5000, 0, 5000]],
-    ["given up in part", [use("AUTHORIZATION", 1200), use("REVERSAL", 200)], [5000, 1000, 4000]],
-    [
-      "refunded",
-      [use("AUTHORIZATION", 1200), use("SETTLEMENT", 1200), use("REVERSAL", 1200)],
-      [5000, 0, 5000],
-    ],
-    [
-      "refunded in part",
-      [use("AUTHORIZATION", 1200), use("SETTLEMENT", 1200), use("REVERSAL", 300)],
-      [4100, 0, 4100],
-    ],
+    ["held", [hold()], [5000, 1200, 3800]],
+    ["settled for what was held", [hold(), use("SETTLEMENT", 1200)], [3800, 0, 3800]],
+    ["settled for less", [hold(), use("SETTLEMENT", 900)], [4100, 0, 4100]],
+    ["settled for more", [hold(), use("SETTLEMENT", 1500)], [3500, 0, 3500]],
+    ["a part of it", [hold(), use("SETTLEMENT", 500, partial)], [4500, 700, 3800]],
+    ["in two parts", [hold(), use("SETTLEMENT", 500, partial), use("SETTLEMENT", 600)], [3900, 0, 3900]],
+    ["given up", [hold(), use("REVERSAL", 1200)], [5000, 0, 5000]],
+    ["given up in part", [hold(), use("REVERSAL", 200)], [5000, 1000, 4000]],
+    ["refunded", [hold(), use("SETTLEMENT", 1200), use("REVERSAL", 1200)], [5000, 0, 5000]],
+    ["refunded in part", [hold(), use("SETTLEMENT", 1200), use("REVERSAL", 300)], [4100, 0, 4100]],
     ["settled without a word before", [use("SETTLEMENT", 700)], [4300, 0, 4300]],
+    ["refunded elsewhere", [use("SETTLEMENT", 700), use("REVERSAL", 300, ofNone)], [4600, 0, 4600]],
+    ["less, and refunded", [hold(), less(), refund()], [4400, 0, 4400]],
+    ["held after it was settled", [less(), hold(), refund()], [4400, 0, 4400]],
     [
       "two at once",
       [use("AUTHORIZATION", 1000), use("AUTHORIZATION", 2000, { authorizationId: "A2" })],

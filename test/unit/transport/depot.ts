@@ -6,7 +6,13 @@ import type { TransferState } from "../../../actors/transport/transfer-state.ts"
 import { transfers } from "../../../actors/transport/transfers.ts";
 import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
 import { Problem } from "../../../schemas/problems.ts";
-import type { RideNote, RideOrder, RideParty } from "../../../schemas/transport.ts";
+import {
+  type RideNote,
+  type RideOrder,
+  type RideParty,
+  type RideReport,
+  runOfReference,
+} from "../../../schemas/transport.ts";
 import type { VendorAnswer, VendorCall, VendorVerb } from "../../../schemas/vendor-call.ts";
 import type { Direction, VehicleType } from "../../../schemas/vocabulary.ts";
 import { evening, received, supervisor, trace } from "../../harness/given.ts";
@@ -57,6 +63,8 @@ export class Depot {
   readonly transfers = new Map<string, TransferState>();
   readonly runs = new Map<string, RunState>();
   readonly sent: Sent[] = [];
+  /** What came too early: it comes again once anything else has happened. */
+  readonly #early: Sent[] = [];
   /** What the groups' sagas were answered, newest last. */
   readonly answers: VendorAnswer[] = [];
   readonly notes: { group: string; note: RideNote }[] = [];
@@ -197,8 +205,33 @@ export class Depot {
       this.handle(message.name, message.entity, message.data, { id: message.id });
     } catch (error) {
       if (!(error instanceof NotYet)) throw error;
-      if (!again) this.sent.push(message);
+      if (!again) this.#early.push(message);
+      return;
     }
+    this.sent.push(...this.#early.splice(0));
+  }
+
+  /** The vendor drives a ride no more, by itself, while it has not left; of all that it has, the which-th. @returns its reference */
+  recall(which = 0): string | undefined {
+    const ahead = [...this.vendors.held].filter(([reference, state]) => {
+      const run = this.runs.get(runOfReference(reference) ?? "");
+      return state === "BOOKED" && run !== undefined && run.pickupAt > this.now;
+    });
+    const [reference] = ahead[which % Math.max(1, ahead.length)] ?? [];
+    if (reference !== undefined) {
+      this.vendors.held.set(reference, "CANCELLED");
+      this.report(reference);
+    }
+    return reference;
+  }
+
+  /** The vendor's word of it is under way. */
+  report(reference: string, more: Partial<RideReport> = {}): void {
+    const data: RideReport = {
+      ...{ reference, rideId: `R-${reference}`, state: "CANCELLED", at: this.now.toISOString() },
+      ...more,
+    };
+    this.#take("transport.record-ride", runOfReference(reference) ?? "", data);
   }
 
   async #atVendor({ name, data, attempt }: Sent, turn: Turn, lookup: Turn): Promise<void> {
@@ -224,6 +257,7 @@ export class Depot {
     if (first === undefined) return false;
     this.now = new Date(Math.max(first.dueAt.getTime(), this.now.getTime()));
     this.handle(`transport.${first.name}`, first.id, { dueAt: first.dueAt.toISOString() });
+    this.sent.push(...this.#early.splice(0));
     return true;
   }
 
@@ -251,6 +285,7 @@ export class Depot {
 
   /** Once all has come to rest: groups, runs and vendor say the same. */
   checkEnd(): void {
+    if (this.#early.length > 0) throw new Error("something still waits for what must come first");
     const vehicles = [...this.runs].flatMap(([runId, run]) => run.vehicles.map((one) => ({ runId, ...one })));
     const standing = vehicles.filter(({ status }) => status === "BOOKED" || status === "STUCK");
     const held = [...this.vendors.held]

@@ -1,4 +1,4 @@
-// Groups that share vehicles, move, leave and come back, against a vendor that answers late, loses answers, refuses and is busy, with
+// Groups that share vehicles, move, leave and come back, against a vendor that answers late, loses answers, refuses, is busy and cancels by itself, with
 // messages in any order and twice: no vehicle is ever over its seats, no stranger sits in a private one, and in the end everybody who
 // has seats sits in a vehicle that the vendor has, once, and no vehicle goes empty that could be given back.
 import fc from "fast-check";
@@ -50,6 +50,7 @@ const event = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("order" as const), group, tries: fc.constantFrom(1, 2) }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("wake" as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("recall" as const), which: fc.nat({ max: 9 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("pass" as const), minutes: fc.constantFrom(5, 40) }) },
 );
 const steps = fc.array(fc.oneof({ weight: 5, arbitrary: deliver }, { weight: 1, arbitrary: event }), {
@@ -67,6 +68,7 @@ t.test("whatever groups, people and the vendor do", async (t) => {
   let moved = 0;
   let several = 0;
   let late = 0;
+  let lost = 0;
   const happen = async (depot: Depot, step: Steps[number], people: number[]): Promise<void> => {
     switch (step.do) {
       case "deliver":
@@ -87,6 +89,9 @@ t.test("whatever groups, people and the vendor do", async (t) => {
         return depot.order(step.group, { passengers: people[step.group] ?? 1 }, { tries: step.tries });
       case "wake":
         depot.wake();
+        return;
+      case "recall":
+        depot.recall(step.which);
         return;
       case "pass":
         depot.now = new Date(depot.now.getTime() + step.minutes * 60_000);
@@ -119,6 +124,7 @@ t.test("whatever groups, people and the vendor do", async (t) => {
     if (segments.some(({ status, detail }) => status === "booked" && detail !== undefined)) kept += 1;
     if (segments.some(({ detail }) => /too late|have left/.test(detail ?? ""))) late += 1;
     if (segments.some(({ seat }) => (seat?.attempt ?? 0) > 1)) moved += 1;
+    if (segments.some(({ losses = 0 }) => losses > 0)) lost += 1;
     if (segments.some(({ seat }) => (seat?.vehicles.length ?? 0) > 1)) several += 1;
     // Every order that stands has an answer to its newest question.
     for (const i of people.keys())
@@ -126,6 +132,6 @@ t.test("whatever groups, people and the vendor do", async (t) => {
         throw new Error(`${idOfGroup(i)} was never answered`);
   };
   await fc.assert(fc.asyncProperty(sizes, steps, steps, story), { numRuns: 300, seed: 20_261_122 });
-  for (const [what, count] of Object.entries({ shared, stuck, declined, kept, moved, several, late }))
+  for (const [what, count] of Object.entries({ shared, stuck, declined, kept, moved, several, late, lost }))
     t.ok(count > 5, `${what}: ${count}`);
 });

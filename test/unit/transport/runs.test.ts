@@ -327,3 +327,57 @@ t.test("a run keeps what it needs: living vehicles, and the last that each rider
     .when(take("ADA", { attempt: 2 }))
     .nothing();
 });
+
+const recalled = (more: object = {}, seconds = 60) => {
+  const data = { reference: referenceOf("ADA"), rideId: "R1", state: "CANCELLED", ...more };
+  const at = secondsLater(60).toISOString();
+  return received("transport.record-ride", { at, ...data }, { ...entity, now: secondsLater(seconds) });
+};
+
+t.test("a vehicle that its vendor cancels by itself drives nobody", async (t) => {
+  const given = givenOf(t, rules, runId);
+  const ref = referenceOf("ADA");
+  const late = 46 * 60;
+  const lost = (name: string) => ({
+    ...told(name, "refused"),
+    data: { ...holder(name), outcome: "lost", vehicles: [], code: "CANCELLED" },
+  });
+  const both = story(take("ADA"), take("BOB"));
+  const booked = eventsOf(rules, both, answer(ref, "book-ride"));
+  given(...both)
+    .when(recalled())
+    .notYet();
+  for (const seconds of [60, late])
+    given(...booked)
+      .when(recalled({}, seconds))
+      .sends(lost("ADA"), lost("BOB"));
+  const gone = eventsOf(rules, booked, recalled());
+  t.match(vehicleOf(gone), { status: "LOST" });
+  const forgotten = eventsOf(rules, gone, leave("ADA"), leave("BOB"));
+  t.strictSame((folded(rules, forgotten) as RunState).vehicles, []);
+  const alone = eventsOf(rules, story(take("ADA"), answer(ref, "book-ride")), leave("ADA"));
+  const stuck = eventsOf(rules, alone, answer(ref, "cancel-ride", "refused"));
+  const table: [string, RunEvent[], ReturnType<typeof recalled>][] = [
+    ["told twice", gone, recalled()],
+    ["forgotten", forgotten, recalled()],
+    ["it had left by then", booked, recalled({ at: facts.pickupAt }, late)],
+    ["another ride under the same reference", booked, recalled({ rideId: "R2" })],
+    ["a vehicle that nobody knows", booked, recalled({ reference: referenceOf("ADA", 7) })],
+    ["given back", eventsOf(rules, alone, answer(ref, "cancel-ride")), recalled()],
+    ["refused", eventsOf(rules, both, answer(ref, "book-ride", "refused")), recalled()],
+    ["no run", [], recalled()],
+    ["an answer that comes late", gone, answer(ref, "book-ride", "done", { tries: 1 })],
+  ];
+  for (const [what, before, command] of table)
+    t.strictSame(rules.decide(folded(rules, before), command), [], what);
+  for (const before of [alone, stuck])
+    given(...before)
+      .when(recalled())
+      .then({ type: "run.vehicle-cancelled" }, { type: "run.left-told" }, { type: "run.vehicles-forgotten" })
+      .sends(left("ADA", { refusal: undefined }));
+  given(...gone)
+    .when(take("ADA", {}, 61))
+    .sends(lost("ADA"));
+  const again = eventsOf(rules, gone, take("ADA", { attempt: 2 }), take("BOB", { attempt: 2 }));
+  t.match(vehicleOf(again, 2), { status: "ORDERED", riders: [{ attempt: 2 }, { attempt: 2 }] });
+});

@@ -84,21 +84,21 @@ t.test("Hotelbeds", async (t) => {
   t.match(JSON.parse(beds.asked[0]!.body).filter, { paymentType: "AT_WEB", maxRatesPerRoom: 2 });
 
   const nightlyMax = { amountMinor: 12_000, currency: "USD" };
-  for (const [totalNet, limit, expected] of [
+  const bothInOne = [{ rates: [{ rooms: 2 }] }];
+  for (const [totalNet, limit, expected, listed] of [
     // Two rooms for three nights, which were 100.00 a night together.
-    ["300.00", nightlyMax, "done"],
-    ["720.00", nightlyMax, "done"],
-    ["720.06", nightlyMax, "refused"],
-    ["720.06", undefined, "done"],
-    ["300.00", { amountMinor: 1, currency: "USD" }, "done"],
+    ["300.00", nightlyMax, "done", [room, room]],
+    ["720.00", nightlyMax, "done", [room, room]],
+    ["720.06", nightlyMax, "refused", [room, room]],
+    ["720.00", nightlyMax, "done", bothInOne],
+    ["720.06", nightlyMax, "refused", bothInOne],
+    ["720.06", undefined, "done", [room, room]],
+    ["300.00", { amountMinor: 1, currency: "USD" }, "done", [room, room]],
   ] as const) {
-    const changed = {
-      ...booked,
-      totalNet,
-      hotel: { ...booked.hotel, checkOut: "2026-11-24" },
-    };
+    const before = { ...booked, hotel: { ...booked.hotel, rooms: listed } };
+    const changed = { ...before, totalNet, hotel: { ...before.hotel, checkOut: "2026-11-24" } };
     beds.says({
-      "GET /hotel-api/1.0/bookings/1-1": { body: { booking: booked } },
+      "GET /hotel-api/1.0/bookings/1-1": { body: { booking: before } },
       "PUT /hotel-api/1.0/bookings/1-1": { body: { booking: changed } },
     });
     const dates = { checkIn: stay.checkIn, checkOut: "2026-11-24" };
@@ -169,6 +169,7 @@ t.test("Rapid", async (t) => {
     status: 400,
     body: { type: "invalid_input", errors: [{ type: "duplicate_itinerary" }] },
   };
+  const conflict = { status: 409, body: { type: "duplicate_itinerary" } };
   const hold = (port: Rapid, more: Partial<CallContext> = {}) =>
     port.hold({ reference: "r", offer, rooms: 2, ...stay, needs: [] }, { ...context, ...more });
   for (const [what, made, seen, firstAskedAt, expected] of [
@@ -176,6 +177,7 @@ t.test("Rapid", async (t) => {
     ["made before, not to be seen", duplicate, notFound, undefined, inDoubt],
     ["made before, not to be seen soon after", duplicate, notFound, secondsAgo(119), inDoubt],
     ["made before, and over", duplicate, notFound, secondsAgo(121), gone],
+    ["made before", conflict, under(heldItinerary), undefined, { outcome: "done", holdId: "9" }],
     ["made before", duplicate, under(heldItinerary), undefined, { outcome: "done", holdId: "9" }],
   ] as const) {
     rapid.says(holding(made, seen));

@@ -1,9 +1,10 @@
 // At which price held rooms are kept, and what cancelling costs when, as tables.
 import t from "tap";
 import { cancellingNow, feeIn, termsAnew, termsIn, termsShown } from "../../../actors/sub-case/room-terms.ts";
+import { ladderOf } from "../../../actors/vendor-adapter/adapters/rapid-answers.ts";
 import { carryOut } from "../../../actors/vendor-adapter/calls.ts";
 import type { HoldRequest, HotelPort } from "../../../actors/vendor-adapter/ports.ts";
-import { priceRefusal } from "../../../actors/vendor-adapter/price-recheck.ts";
+import { changeRefusal, priceRefusal } from "../../../actors/vendor-adapter/price-recheck.ts";
 import {
   type CancellationLadder,
   cancellationPriceAt,
@@ -51,6 +52,26 @@ t.test("at which price rooms are kept", (t) => {
   }
   const refusal = priceRefusal({ ...asked, nightlyMax: usd(12_000) }, usd(80_000));
   t.equal(refusal?.detail, "A night is 200.00 USD now, and was 100.00 USD; the policy allows 120.00 USD.");
+  t.end();
+});
+
+t.test("at which price other dates are taken", (t) => {
+  const dates = { rooms: 2, checkIn: "2026-11-21", checkOut: "2026-11-24" };
+  const nightlyMax = usd(12_000);
+  const table: [what: string, before: Money, after: Money | undefined, taken: boolean][] = [
+    ["at what it was a night", usd(40_000), usd(60_000), true],
+    ["dearer, within the policy", usd(40_000), usd(72_000), true],
+    ["beyond it", usd(40_000), usd(72_003), false],
+    ["dearer, within a limit in another currency", eur(30_000), eur(60_000), true],
+    ["beyond one in another currency", eur(30_000), eur(66_000), false],
+    ["in another currency than before", usd(40_000), eur(40_000), false],
+    ["not told", usd(40_000), undefined, false],
+  ];
+  for (const [what, before, after, taken] of table) {
+    const refusal = changeRefusal({ ...dates, nightlyMax }, { before, nightsBefore: 2, after });
+    t.equal(refusal?.code, taken ? undefined : "PRICE_CHANGED", what);
+  }
+  t.equal(changeRefusal(dates, { before: usd(1), nightsBefore: 2, after: usd(900_000) }), undefined);
   t.end();
 });
 
@@ -157,6 +178,14 @@ t.test("ladders as real vendors word them", (t) => {
     { price: usd(20_002) },
   ]);
   t.same(sumOfLadders([ladder, []]), [], "one that doesn't tell leaves the sum unknown");
+  const room = { total: usd(20_000), nights: 2, now };
+  for (const [rate, expected] of [
+    [{ refundable: true }, [{ price: usd(0) }]],
+    [{ refundable: false }, [{ price: usd(20_000) }]],
+    [{}, []],
+    [{ refundable: true, cancel_penalties: [{ start: "2026-11-21T16:00:00Z" }] }, []],
+  ] as const)
+    t.same(ladderOf(rate as never, room), expected, JSON.stringify(rate));
   t.end();
 });
 

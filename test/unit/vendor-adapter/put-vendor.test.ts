@@ -40,6 +40,33 @@ t.test("which secrets are taken", async (t) => {
   t.equal(texts("https://x.example/v1/webhooks/vendors/twilio"), undefined);
 });
 
+t.test("what an account needs", async (t) => {
+  const put = { name: "x", baseUrl: "https://api.example", apiKey: "k" };
+  const stripe = { ...put, dialect: "stripe-issuing", apiSecret: "0123456789abcdef" };
+  const cards = { cardholder: "ich_1", revealPage: "https://x.example/show" };
+  const twilio = { ...put, dialect: "twilio" };
+  const accountSid = `AC${"0".repeat(32)}`;
+  const rows: [put: Parameters<typeof checkedVendor>[0], pointer: string | undefined][] = [
+    [{ ...stripe, account: cards }, undefined],
+    [{ ...stripe, account: { ...cards, revealPage: "http://x.example" } }, "/account/revealPage"],
+    [{ ...stripe, account: { revealPage: cards.revealPage } }, "/account/cardholder"],
+    [{ ...put, dialect: "stripe-issuing", account: cards }, "/apiSecret"],
+    [{ ...twilio, account: { accountSid, from: "Stopover" } }, undefined],
+    [{ ...twilio, account: { accountSid: "AC1" } }, "/account/accountSid"],
+    [{ ...twilio, account: { accountSid, from: "much too long a name" } }, "/account/from"],
+  ];
+  for (const [vendor, pointer] of rows) {
+    if (pointer === undefined) t.doesNotThrow(() => checkedVendor(vendor));
+    else
+      try {
+        checkedVendor(vendor);
+        t.fail(pointer);
+      } catch (error) {
+        t.match((error as Problem).members.errors, [{ pointer }]);
+      }
+  }
+});
+
 t.test(
   "what is listed of a vendor holds no secret, and tells whether there is one for webhooks",
   async (t) => {

@@ -172,6 +172,24 @@ t.test("Hotelbeds", async (t) => {
   t.match(await port.book({ ...booking, holdId: "x", payment: { method: "GUARANTEE" } }, context), {
     code: "NOT_FOUND",
   });
+  const reconciled = async (...bookings: object[]) => {
+    beds.says({
+      "GET /hotel-api/1.0/bookings?": { body: { bookings: { total: bookings.length, bookings } } },
+    });
+    return port.reconcile({}, context);
+  };
+  const listed = { reference: "1-1", creationDate: "2026-11-20", status: "CONFIRMED", remark: sent.remark };
+  for (const remark of [sent.remark, sent.remark.toUpperCase()]) {
+    const entries = [{ reference: booking.reference }];
+    t.match(await reconciled({ ...listed, remark }), { entries }, remark);
+  }
+  for (const odd of [{ status: "LOST" }, { creationDate: "2026-02-31" }, { remark: "x".repeat(2001) }]) {
+    const other = { ...listed, reference: "2-2", ...odd };
+    const page = await reconciled(other, listed);
+    t.match(page, { outcome: "done", entries: [{ id: "1-1" }], unreadable: ["2-2"] }, JSON.stringify(page));
+    t.match(await reconciled(other), { outcome: "unavailable", detail: /malformed/ });
+    t.match(await port.lookup({ reference: "r" }, context), { outcome: "unavailable" }, "it may be ours");
+  }
 });
 
 t.test("Rapid", async (t) => {
@@ -247,6 +265,7 @@ t.test("Rapid", async (t) => {
     [{ start: "2026-11-21T12:00:00-05:00", nights: "1" }, "2026-11-21T17:00:00.000Z"],
     [{ start: "2026-11-01T00:00:00Z", amount: "10.00", currency: "USD" }, undefined],
     [{ start: "2026-11-21T12:00:00Z", amount: "10.00", currency: "EUR" }, undefined],
+    [{ start: "2026-11-21T12:00:00Z" }, undefined],
   ] as const) {
     rapid.says(shop({ ...rate, cancel_penalties: [penalty] }));
     const [first] = (await offersOf(rapid.rapid())) as HotelOffer[];

@@ -1,7 +1,7 @@
 // Reconciliation on demand without a service: whatever breaks off, what differed until then is told; and nothing is told after the time.
 import t from "tap";
-import type { CardTransactionPage, ReadOutcome } from "../../../actors/vendor-adapter/ports.ts";
-import { cardUsesOf, poll, type Source } from "../../../actors/vendor-adapter/reconcile.ts";
+import type { CardTransactionPage, LedgerEntry, ReadOutcome } from "../../../actors/vendor-adapter/ports.ts";
+import { cardUsesOf, poll, ridesOf, type Source } from "../../../actors/vendor-adapter/reconcile.ts";
 import { reconcileNow } from "../../../actors/vendor-adapter/reconcile-now.ts";
 import type { Command } from "../../../schemas/command.ts";
 import { Problem } from "../../../schemas/problems.ts";
@@ -13,6 +13,9 @@ import { StartFailure } from "../../../scripts/supervisor/start-failure.ts";
 import { evening, secondsLater, trace } from "../../harness/given.ts";
 
 const card = (n: number) => `XN-01KAMVW9G0ABCDEFGHJKMNPQ0${n}.card.1`;
+const group = "XN-01KAMVW9G0ABCDEFGHJKMNPQ01";
+const run = (n: number) => `XN-01KAMVW9G0RVNRVNRVNRVNRV0${n}`;
+const ride = (n: number) => `${group}.ride.${run(n)}.${n}`;
 const page = (...ns: number[]): ReadOutcome<CardTransactionPage> => ({
   outcome: "done",
   entries: ns.map((n) => ({
@@ -28,10 +31,12 @@ const source = (name: string, transactions: () => Promise<ReadOutcome<CardTransa
   ask: cardUsesOf({ transactions }),
 });
 
-/** One airline's documents and sub-cases, in memory. @param fails before what is told of this card is put on record */
+/** One airline's documents, sub-cases and vehicles, in memory. @param fails before what is told of this card is put on record */
 const worldOf = (fails?: (command: Command) => void) => {
   const positions = new Map<string, { _id: string; revision: number; since?: Date }>();
   const uses = new Map<string, string[]>();
+  const rides = new Map<string, string>();
+  const commands: Command[] = [];
   const logged: object[] = [];
   const note = (facts: object) => logged.push(facts);
   const collection = {
@@ -45,7 +50,18 @@ const worldOf = (fails?: (command: Command) => void) => {
   };
   const call = async (name: string, asked: Command & { params?: { reference: string } }) => {
     if (name === "sub-case.on-record") return { cardUses: uses.get(asked.params?.reference ?? "") ?? [] };
+    if (name === "transport.on-record") {
+      const ride = rides.get(asked.params?.reference ?? "");
+      return ride === undefined ? {} : { ride };
+    }
     fails?.(asked);
+    commands.push(asked);
+    if (name === "transport.record-ride") {
+      const { reference } = asked.data as { reference: string };
+      if (rides.has(reference)) rides.set(reference, "CANCELLED");
+      if (asked.entity === run(2)) rides.delete(reference);
+      return null;
+    }
     const { reference, eventId } = asked.data as { reference: string; eventId: string };
     uses.set(reference, [...(uses.get(reference) ?? []), eventId]);
     return null;
@@ -55,7 +71,7 @@ const worldOf = (fails?: (command: Command) => void) => {
     documents: { tenant: () => ({ collection: () => collection }) },
     log: { info: note, warn: note },
   } as unknown as Parameters<typeof reconcileNow>[0];
-  return { context, positions, uses, logged };
+  return { context, positions, uses, rides, commands, logged };
 };
 
 t.test("what differed before it broke off is told, and the other vendors' too", async (t) => {
@@ -70,6 +86,45 @@ t.test("what differed before it broke off is told, and the other vendors' too", 
   });
   t.match(other, { vendor: "others", outcome: "done", told: 1, differences: [{ reference: card(4) }] });
   t.match(logged, [{ vendor: "cards", err: Error }]);
+});
+
+t.test("rides that a vendor cancels go to their runs, and who asks sees which had been booked", async (t) => {
+  const { context, rides, commands } = worldOf();
+  const at = evening.toISOString();
+  const told = (reference: string, state = "CANCELLED"): LedgerEntry => {
+    return { kind: "ride", id: `rf-${reference}`, reference, state, changedAt: at };
+  };
+  const ours = [1, 2, 3, 4].map(ride);
+  const [lost = "", forgotten = "", givenBack = "", unknown = ""] = ours;
+  for (const [reference, status] of [
+    [lost, "BOOKED"],
+    [forgotten, "BOOKED"],
+    [givenBack, "CANCELLING"],
+  ] as const)
+    rides.set(reference, status);
+  const foreign = [ride(1).replaceAll("XN-", "QZ-"), `${group}.ride.1`, `${group}.ride.no run.1`, "else"];
+  const entries = [...ours, ...foreign].map((one) => told(one));
+  const page = { outcome: "done" as const, entries: [...entries, told(ride(5), "BOOKED")] };
+  const ask = ridesOf({ reconcile: async () => page });
+  const fleet: Source = { tenant: "XN", name: "fleet", intervalMs: 60_000, ask };
+  const from = "BOOKED";
+  t.strictSame(await reconcileNow(context, [fleet], trace), [
+    {
+      ...{ vendor: "fleet", outcome: "done", told: 4 },
+      differences: [lost, forgotten].map((reference) => {
+        return { reference, subCaseUrn: `urn:sub-case:${group}`, from, to: "CANCELLED", at };
+      }),
+    },
+  ]);
+  t.strictSame(
+    commands.map(({ name, entity, data }) => ({ name, entity, data })),
+    ours.map((reference, i) => {
+      const data = { reference, rideId: `rf-${reference}`, state: "CANCELLED", at };
+      return { name: "transport.record-ride", entity: run(i + 1), data };
+    }),
+  );
+  t.equal(unknown, ride(4), "what nobody knows is told, and is no difference");
+  t.match(await reconcileNow(context, [fleet], trace), [{ told: 0, differences: [] }], "once");
 });
 
 t.test("nothing is told once nobody waits any more", async (t) => {
@@ -157,4 +212,31 @@ t.test("whose webhooks are believed is seen in the list", async (t) => {
   const shown = await vendorSubcommands["vendor list"]?.run({ airline: "XN" }, [], reach);
   t.match(shown?.text, /WEBHOOKS[\s\S]*a +twilio +u +yes[\s\S]*b +stayhub +u +no/);
   t.strictSame(shown?.json, vendors);
+});
+
+t.test("what is wrong with a vendor that is put is said before anybody is asked", async (t) => {
+  const dir = t.testdir({ key: "k3y\n", empty: "\n" });
+  const sent: unknown[] = [];
+  const reach = {
+    client: async () => ({ command: async (_: string, { data }: { data: unknown }) => sent.push(data) }),
+  } as unknown as Reach;
+  const whole = {
+    airline: "XN",
+    name: "a",
+    dialect: "twilio",
+    "base-url": "u",
+    "api-key-file": `${dir}/key`,
+  };
+  const put = (more: object) => vendorSubcommands["vendor put"]?.run({ ...whole, ...more }, [], reach);
+  for (const [more, message] of [
+    [{ "api-key-file": `${dir}/none` }, /none cannot be read \(ENOENT\)/],
+    [{ "api-secret-file": `${dir}/empty` }, /empty holds no secret/],
+    [{ account: ["from=+1", "secret"] }, "--account takes <name>=<value>"],
+    [{ "reconcile-minutes": "soon" }, "--reconcile-minutes takes a number, not soon"],
+    [{ airline: undefined }, "--airline is needed"],
+  ] as const)
+    await t.rejects(put(more) as Promise<unknown>, Object.assign(new StartFailure(""), { message }));
+  t.strictSame(sent, []);
+  await put({ account: ["from=+1=2"], "calls-per-second": "2" });
+  t.match(sent, [{ apiKey: "k3y", account: { from: "+1=2" }, callsPerSecond: 2 }]);
 });

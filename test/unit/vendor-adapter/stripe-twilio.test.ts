@@ -69,9 +69,17 @@ t.test("an authorization's states, however many of them are heard, and in whatev
       { amount: 700, approved: true, created: seconds + 5 },
     ],
   };
+  const lessened = {
+    request_history: [
+      ...authorization().request_history,
+      { amount: -700, approved: true, created: seconds + 5 },
+    ],
+  };
   const rows: [name: string, states: object[], held: number, spent: number][] = [
     ["held", [{}], 5000, 0],
     ["held for more", [{}, grown], 5700, 0],
+    ["held for less, which is told at the end", [{}, lessened], 5000, 0],
+    ["held for less, and over", [{}, lessened, { ...lessened, status: "reversed" }], 0, 0],
     ["refused", [{ approved: false, status: "closed", request_history: [] }], 0, 0],
     ["refused at first", [asked], 5000, 0],
     ["charged in part", [{}, partly], 3000, 2000],
@@ -85,6 +93,10 @@ t.test("an authorization's states, however many of them are heard, and in whatev
   for (const [name, states, held, spent] of rows) {
     const told = states.map((state, i) =>
       usesOfAuthorization(authorization(state) as never, seconds + 60 * i),
+    );
+    t.ok(
+      told.flat().every(({ amount }) => amount.amountMinor > 0),
+      name,
     );
     for (const heard of [told, told.toReversed(), [told.at(-1) ?? []], [...told, ...told]]) {
       const uses = new Map<string, CardUse>();

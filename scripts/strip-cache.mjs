@@ -1,6 +1,8 @@
+// @ts-check
 /**
  * Owns keeping what is left of a TypeScript file without its types: loaded before everything else (`bootstrap.sh`), as Node's
- * own compile cache keeps only what is compiled of it, and stripping was a third of the processor time of every start.
+ * own compile cache keeps only what is compiled of it, and stripping was a third of the processor time of every start. Plain
+ * JavaScript itself, as what strips types takes longer to load than all else that a small program loads.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
@@ -10,10 +12,14 @@ import { fileURLToPath } from "node:url";
 
 const folder = process.env.NODE_COMPILE_CACHE && join(process.env.NODE_COMPILE_CACHE, "stripped");
 
-const digest = (text: string): string => createHash("sha1").update(text).digest("hex");
+/** @type {(text: string) => string} */
+const digest = (text) => createHash("sha1").update(text).digest("hex");
 
-/** One file for each source, which ends with which state of it it was made from. */
-const strippedIn = (cache: string, path: string): string => {
+/**
+ * One file for each source, which ends with which state of it it was made from.
+ * @type {(cache: string, path: string) => string}
+ */
+const strippedIn = (cache, path) => {
   const { mtimeMs, size } = statSync(path);
   const mark = `\n// ${mtimeMs} ${size}`;
   const kept = join(cache, `${digest(path)}.js`);
@@ -31,8 +37,11 @@ const strippedIn = (cache: string, path: string): string => {
   return stripped;
 };
 
-/** Where nothing can be kept, Node strips for itself. */
-const canKeep = (cache: string): boolean => {
+/**
+ * Where nothing can be kept, Node strips for itself.
+ * @type {(cache: string) => boolean}
+ */
+const canKeep = (cache) => {
   try {
     mkdirSync(cache, { recursive: true });
     return true;
