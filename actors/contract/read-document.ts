@@ -68,7 +68,7 @@ export const readDocument = (context: ActorContext, reader: Reader): CommandFunc
     if (underWay.has(command.entity)) return { ok: null };
     underWay.add(command.entity);
     try {
-      await reader.inTurn(() => read(command, dispatch));
+      await reader.inTurn(command.tenant, () => read(command, dispatch));
     } finally {
       underWay.delete(command.entity);
     }

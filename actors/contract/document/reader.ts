@@ -39,22 +39,53 @@ const heapMegabytesMax = 120;
 export class DocumentReader {
   readonly #limits: ReadingLimits;
   readonly #children = new Set<ChildProcess>();
-  /** Documents take turns: each may need as much as a service has to spare. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Who waits for a turn, by airline; the one whose turn is next first. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #turns = new Set<Promise<unknown>>();
+  #isTaken = false;
   #stopped = false;
 
   constructor(limits: ReadingLimits = readingLimits) {
     this.#limits = limits;
   }
 
-  /** Nothing of a document is to be fetched before its turn: many may wait. @throws Error when it is stopped before */
-  inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(() => {
+  /**
+   * Documents take turns, as each may need as much as a service has to spare; so do the airlines, that one which hands in many keeps
+   * nobody waiting. Nothing of a document is to be fetched before its turn. @throws Error when it is stopped before
+   */
+  async inTurn<Result>(tenant: string, work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#inTurn(tenant, work);
+    this.#turns.add(turn);
+    try {
+      return await turn;
+    } finally {
+      this.#turns.delete(turn);
+    }
+  }
+
+  async #inTurn<Result>(tenant: string, work: () => Promise<Result>): Promise<Result> {
+    if (this.#isTaken) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting.set(tenant, [...(this.#waiting.get(tenant) ?? []), resolve]);
+      await promise;
+    }
+    this.#isTaken = true;
+    try {
       if (this.#stopped) throw new Error("no document is read any more");
-      return work();
-    });
-    this.#turn = result.catch(() => undefined);
-    return result;
+      return await work();
+    } finally {
+      this.#passOn();
+    }
+  }
+
+  #passOn(): void {
+    const [next] = this.#waiting;
+    this.#isTaken = next !== undefined;
+    if (next === undefined) return;
+    const [tenant, [go, ...others]] = next;
+    this.#waiting.delete(tenant);
+    if (others.length > 0) this.#waiting.set(tenant, others);
+    go?.();
   }
 
   /** A refusal is an outcome, too. @throws Error when the process fails on grounds of its own, or is stopped */
@@ -75,7 +106,7 @@ export class DocumentReader {
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const child of this.#children) child.kill("SIGKILL");
-    await this.#turn;
+    await Promise.allSettled(this.#turns);
   }
 
   async #read(

@@ -332,3 +332,22 @@ t.test("whoever asked dies: so does the process, however deep in a document it i
   await died;
   await eventually("it has ended", async () => readersFor(asker.pid).at(0), 6000);
 });
+
+t.test(
+  "airlines take turns: who hands in many keeps nobody waiting; a failure passes the turn on",
+  async (t) => {
+    const taken: string[] = [];
+    const take = (tenant: string, name: string) =>
+      reader.inTurn(tenant, async () => {
+        taken.push(name);
+        if (name === "XN 2") throw new Error("its process has ended");
+      });
+    const ends = await Promise.allSettled([
+      ...["XN 1", "XN 2", "XN 3", "XN 4"].map((name) => take("XN", name)),
+      ...["QZ 1", "QZ 2"].map((name) => take("QZ", name)),
+      take("YY", "YY 1"),
+    ]);
+    t.strictSame(taken, ["XN 1", "XN 2", "QZ 1", "YY 1", "XN 3", "QZ 2", "XN 4"]);
+    t.equal(ends.filter(({ status }) => status === "rejected").length, 1);
+  },
+);

@@ -49,7 +49,7 @@ const stand = ({ died = 0, staged = true, fails = false, turn = Promise.resolve(
   const documents = { tenant: () => ({ collection: (name: string) => collections[name] }) };
   const read: string[] = [];
   const reader = {
-    inTurn: <Result>(work: () => Promise<Result>) => turn.then(work),
+    inTurn: <Result>(_tenant: string, work: () => Promise<Result>) => turn.then(work),
     read: async (
       bytes: Uint8Array,
       _type: unknown,
