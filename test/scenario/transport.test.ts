@@ -111,12 +111,15 @@ t.test("fifty groups race for the last seats", async (t) => {
 
 t.test("by hand: another time, another vehicle, none, one more", async (t) => {
   const { caseUrn, flight } = await ready("desk", 2);
-  const [one] = (await settled(caseUrn)).filter(({ direction }) => direction === "AIRPORT_TO_HOTEL");
-  const segment = one as SegmentView;
+  const [traveller] = travellersOf(flight.passengers);
+  const { passengerGroups } = await detail(caseUrn);
+  const theirs = passengerGroups.find(({ passengers }) => passengers[0]?.pnr === traveller?.pnr);
+  const segment = (await settled(caseUrn)).find(
+    ({ direction, groupId }) => direction === "AIRPORT_TO_HOTEL" && groupId === theirs?.groupId,
+  ) as SegmentView;
   const params = { segmentUrn: segment.urn };
   const reason = "The bus is late";
   const later = new Date(Date.parse(segment.scheduledAt) + 45 * minuteMs).toISOString();
-  const [traveller] = travellersOf(flight.passengers);
   const token = await night.passengerToken(xn, traveller as { pnr: string; lastName: string });
 
   const races = await Promise.all(

@@ -9,6 +9,7 @@ import type { PolicyBody, PolicyMatch, PolicyView } from "../../../schemas/polic
 import type { WaveView } from "../../../schemas/wave.ts";
 import { type Call, startClients, type ToldProblem } from "../../harness/clients.ts";
 import { smallFlight } from "../../harness/instance.ts";
+import { realHotels } from "./real-hotels.ts";
 
 const night = await startClients(t);
 const [xn] = night.airlines;
@@ -382,3 +383,6 @@ t.test("allocated rooms wait to be booked, and a hotel is chosen over the wave's
   await fifty("closeCase", () => ({ token: agent, params: { caseUrn }, body }));
   await fifty("reopenCase", () => ({ token: admin, params: { caseUrn }, body }));
 });
+
+// The last one: from here on the airline has two hotel vendors more.
+t.test("hotels of real vendors' dialects", (t) => realHotels(t, night));

@@ -10,7 +10,6 @@ import type { ReservationDetail } from "../../../schemas/reservation.ts";
 import type { WaveView } from "../../../schemas/wave.ts";
 import { startClients } from "../../harness/clients.ts";
 import { type Ledger, smallFlight } from "../../harness/instance.ts";
-import { realHotels } from "./real-hotels.ts";
 
 const night = await startClients(t, {
   settings: { VENDOR_TIMEOUT_MS: "400", STEP_DEADLINE_MS: "1500", HOTEL_SILENCE_MS: "300" },
@@ -273,6 +272,3 @@ t.test("nobody sells hotels tonight: held for a person, with the vendors' names"
   ]);
   await fail(hotels);
 });
-
-// The last one: from here on the airline has two hotel vendors more.
-t.test("hotels of real vendors' dialects", (t) => realHotels(t, night));
