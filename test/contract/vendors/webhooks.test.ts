@@ -104,15 +104,16 @@ t.test("what becomes of messages, and what their readers say", async (t) => {
       { reference: `XN-1.m.${n}`, channel: "SMS", recipient, text: "hello", language: "en" },
       context,
     );
-  for (let n = 1; n <= 6; n++) done(await send(n));
-  const heard = (await told("sendwell", 12)) as MessageNotice[];
+  const sent = Array.from({ length: 16 }, (_, i) => i + 101);
+  for (const n of sent) done(await send(n));
+  const heard = (await told("sendwell", 32)) as MessageNotice[];
   const references = heard.map(({ reference }) => reference);
-  t.equal(new Set(references).size, 6);
+  t.equal(new Set(references).size, 16);
   for (const reference of new Set(references))
     t.equal(references.filter((one) => one === reference).length, 2, `${reference} twice`);
   t.strictNotSame(
     [...new Set(references)],
-    [1, 2, 3, 4, 5, 6].map((n) => `XN-1.m.${n}`),
+    sent.map((n) => `XN-1.m.${n}`),
     "out of order",
   );
   await sandbox.control({ sendwell: { duplicateRate: 0, reorderRate: 0, bounceRate: 1 } });
@@ -121,14 +122,14 @@ t.test("what becomes of messages, and what their readers say", async (t) => {
     const url = `${sandbox.announcement.controlUrl}/reply/sendwell`;
     return (await fetch(url, { method: "POST", body: JSON.stringify(body) })).status;
   };
-  t.equal(await reply({ reference: "XN-1.m.1", text: "Thanks" }), 200);
+  t.equal(await reply({ reference: "XN-1.m.101", text: "Thanks" }), 200);
   t.equal(await reply({ recipient: "+12025550143", text: "stop" }), 200);
   t.equal(await reply({ text: "stop" }), 400, "whose word?");
-  t.equal(await reply({ reference: "XN-1.m.1" }), 400);
+  t.equal(await reply({ reference: "XN-1.m.101" }), 400);
   t.match(await send(8), { outcome: "refused", code: "OPTED_OUT" });
   t.match(done(await send(9, "+12025550144")), {}, "somebody else's number");
   t.equal(await reply({ recipient: "+12025550143", text: "START" }), 200);
-  const later = ((await told("sendwell", 17)) as MessageNotice[]).slice(12);
+  const later = ((await told("sendwell", 37)) as MessageNotice[]).slice(32);
   const shapes = later.map(({ what, reference, recipient, detail }) => [what, reference, recipient, detail]);
   t.strictSame(
     shapes.sort(),
@@ -137,7 +138,7 @@ t.test("what becomes of messages, and what their readers say", async (t) => {
       ["bounced", "XN-1.m.9", undefined, "unknown subscriber"],
       ["opted-in", undefined, "+12025550143", undefined],
       ["opted-out", undefined, "+12025550143", undefined],
-      ["replied", "XN-1.m.1", undefined, undefined],
+      ["replied", "XN-1.m.101", undefined, undefined],
     ].sort(),
   );
 });
